@@ -42,7 +42,7 @@ pub use limits::{Clock, Limits};
 pub use moves::PackedMove;
 pub use request::{Advice, Ending, Found, Line, Request};
 pub use searcher::{Evaluate, Searcher};
-pub use terms::{FULL, TEMPO, TERMS, UNIT, name as name_of_term, terms};
+pub use terms::{FULL, TEMPO, TERMS, UNIT, name as name_of_term, pieces_left, terms};
 pub use tree::key_of;
 pub use values::Values;
 

@@ -45,6 +45,9 @@ pub struct Request<'a> {
     /// What is added to the values of moves at each depth; it counts as [`Request::bonus`] does,
     /// but is part of the values in the answer below the first move.
     pub advice: Option<&'a Advice>,
+    /// What the side to move would give not to draw, centipawns; negative if it seeks a draw. So
+    /// much a draw is worth less, and a board full of pieces more.
+    pub contempt: i32,
     /// Moves up to this many centipawns below the best one get exact values, too.
     pub margin: i32,
     /// Number of best moves that get exact values.
@@ -74,6 +77,7 @@ impl<'a> Request<'a> {
             moves: &[],
             bonus: &[],
             advice: None,
+            contempt: 0,
             margin: 0,
             lines: 1,
             stop: &|| false,

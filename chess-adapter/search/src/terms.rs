@@ -104,30 +104,24 @@ pub fn name(term: usize) -> String {
     }
 }
 
-/// Pieces' share of the middle game.
-const fn phase_of(role: Role) -> i32 {
-    match role {
-        Role::Knight | Role::Bishop => 1,
-        Role::Rook => 2,
-        Role::Queen => 4,
-        _ => 0,
-    }
+/// The share of the middle game that the pieces on the board make, at most [`FULL`].
+pub fn pieces_left(board: &Board) -> i32 {
+    let pieces = count(board.knights() | board.bishops());
+    (pieces + 2 * count(board.rooks()) + 4 * count(board.queens())).min(FULL)
 }
 
 /// Gives the terms of a position but [`TEMPO`] to `add` with their coefficients, White's positive;
 /// returns the share of the middle game, at most [`FULL`].
 pub fn terms(board: &Board, mut add: impl FnMut(usize, i32)) -> i32 {
-    let mut phase = 0;
     for color in Color::ALL {
         let sign = color.fold_wb(1, -1);
-        phase += side(board, color, |term, eighths| add(term, sign * eighths));
+        side(board, color, |term, eighths| add(term, sign * eighths));
     }
-    phase.min(FULL)
+    pieces_left(board)
 }
 
-/// Gives the terms of a side, counted once each; returns its share of the middle game.
-fn side(board: &Board, color: Color, mut add: impl FnMut(usize, i32)) -> i32 {
-    let mut phase = 0;
+/// Gives the terms of a side, counted once each.
+fn side(board: &Board, color: Color, mut add: impl FnMut(usize, i32)) {
     let (own, other) = (board.by_color(color), board.by_color(color.other()));
     let (our_pawns, their_pawns) = (board.pawns() & own, board.pawns() & other);
     let occupied = board.occupied();
@@ -144,7 +138,6 @@ fn side(board: &Board, color: Color, mut add: impl FnMut(usize, i32)) -> i32 {
     for role in Role::ALL {
         for square in own & board.by_role(role) {
             add(64 * (role as usize - 1) + usize::from(seen(square)), UNIT);
-            phase += phase_of(role);
             let reach = match role {
                 Role::Pawn | Role::King => continue,
                 Role::Knight => attacks::knight_attacks(square),
@@ -241,5 +234,4 @@ fn side(board: &Board, color: Color, mut add: impl FnMut(usize, i32)) -> i32 {
             }
         }
     }
-    phase
 }

@@ -13,6 +13,7 @@ use crate::ordering::{BAD, FIRST, KILLER, bring_best, capture_score};
 use crate::request::{Ending, Request};
 use crate::searcher::Searcher;
 use crate::table::Bound;
+use crate::terms::{FULL, pieces_left};
 use crate::{MATE, MATE_SEEN, MAX_PLY};
 
 /// A number greater than every value.
@@ -95,9 +96,23 @@ impl Run<'_, '_> {
         if self.is_draw(position) {
             // Mate on the hundredth half-move is mate.
             let mated = position.halfmoves() >= 100 && checked && position.legal_moves().is_empty();
-            return Some(if mated { mated_at(ply) } else { 0 });
+            return Some(if mated { mated_at(ply) } else { self.drawn(ply) });
         }
-        (ply >= MAX_PLY - 2).then(|| self.searcher.evaluation.evaluate(position))
+        (ply >= MAX_PLY - 2).then(|| self.evaluate(position, ply))
+    }
+
+    /// The value of a draw for the side to move.
+    const fn drawn(&self, ply: usize) -> i32 {
+        if ply.is_multiple_of(2) { -self.request.contempt } else { self.request.contempt }
+    }
+
+    /// What a position is worth without looking ahead.
+    fn evaluate(&self, position: &Chess, ply: usize) -> i32 {
+        let value = self.searcher.evaluation.evaluate(position);
+        if self.request.contempt == 0 {
+            return value;
+        }
+        value - self.drawn(ply) * pieces_left(position.board()) / FULL
     }
 
     /// The position after a move, and its key, which counts as occurred until it is popped.
@@ -176,8 +191,7 @@ impl Run<'_, '_> {
         if depth >= 4 && best_known == PackedMove::default() {
             depth -= 1;
         }
-        let mut estimate =
-            if checked { -INFINITE } else { self.searcher.evaluation.evaluate(position) };
+        let mut estimate = if checked { -INFINITE } else { self.evaluate(position, ply) };
         if let Some(entry) = known
             && !checked
         {
@@ -225,7 +239,7 @@ impl Run<'_, '_> {
         }
         let mut moves = position.legal_moves();
         if moves.is_empty() {
-            return if checked { mated_at(ply) } else { 0 };
+            return if checked { mated_at(ply) } else { self.drawn(ply) };
         }
         let mut scores = self.scores(child, &moves, best_known);
         let old_alpha = alpha;
@@ -322,7 +336,7 @@ impl Run<'_, '_> {
     fn endgame(&self, position: &Chess, ply: usize) -> Option<i32> {
         let later = i32::try_from(ply).unwrap_or(0);
         Some(match (self.request.endgames)(position)? {
-            Ending::Draw => 0,
+            Ending::Draw => self.drawn(ply),
             Ending::Won => WON - later,
             Ending::Lost => later - WON,
             Ending::Mates(plies) => -mated_at(ply + usize::from(plies)),
@@ -390,7 +404,7 @@ impl Run<'_, '_> {
         let mut best = -INFINITE;
         let mut estimate = -INFINITE;
         if !checked {
-            estimate = self.searcher.evaluation.evaluate(position);
+            estimate = self.evaluate(position, ply);
             best = estimate;
             if best >= beta {
                 return best;
@@ -399,7 +413,7 @@ impl Run<'_, '_> {
         }
         let mut moves = position.legal_moves();
         if moves.is_empty() {
-            return if checked { mated_at(ply) } else { 0 };
+            return if checked { mated_at(ply) } else { self.drawn(ply) };
         }
         if !checked {
             let checks = (level == 0).then(|| Checks::new(position));

@@ -211,3 +211,17 @@ fn advice_counts_at_each_depth() {
     let (first, worse) = value(&both.into());
     assert!(first == legal(&start, e4) && worse < plain - 100, "{worse} {plain}");
 }
+
+#[test]
+fn contempt_says_what_draws_and_pieces_are_worth() {
+    let values = |fen| {
+        let position = position(fen);
+        [-48, 0, 48].map(|contempt| {
+            let request = Request { contempt, ..Request::new(&position, Limits::depth(1)) };
+            searcher().search(&request, &mut |_| {}).lines[0].value.centipawns()
+        })
+    };
+    assert_eq!(values("4k3/8/8/8/8/8/8/4K3 w - - 0 1"), [48, 0, -48]);
+    let rooks = values("1r3rk1/5ppp/8/8/8/8/5PPP/1R3RK1 w - - 0 1");
+    assert!(rooks.is_sorted_by(|a, b| a + 10 < *b), "{rooks:?}");
+}

@@ -10,6 +10,7 @@ use crate::play::classifier::ProgramArgs;
 use crate::play::engine::Engine;
 use crate::play::searching::SearchMode;
 use crate::play::settings::{Settings, name_and_value};
+use crate::play::style::Judge;
 use chess_games::notation::Spelling;
 
 /// Engines of the essay.
@@ -111,7 +112,8 @@ pub(super) struct EngineArgs {
     /// Folder of Syzygy endgame tables
     #[arg(long, value_name = "DIR")]
     syzygy: Option<PathBuf>,
-    /// Folder of style categories: play by the opponent's style (preset essay)
+    /// Folder of style categories: play to win, or not to lose, by the
+    /// opponent's style
     #[arg(long, value_name = "DIR")]
     style: Option<PathBuf>,
 }
@@ -218,11 +220,10 @@ impl EngineArgs {
         }
         settings.own_book = self.book.is_some();
         self.model.apply(&mut settings)?;
-        let engine = self.model.engine_of(settings);
-        if self.style.is_some() {
-            engine.check_style()?;
+        if let Some(folder) = &self.style {
+            Judge::open(folder, &self.model.program.program())?;
         }
-        Ok(engine)
+        Ok(self.model.engine_of(settings))
     }
 
     /// An engine whose models are loaded.

@@ -8,6 +8,7 @@ use std::path::PathBuf;
 
 use crate::play::choose::Rule;
 use crate::play::searching::SearchMode;
+use crate::play::style::Aim;
 use chess_games::encode::Encoding;
 use chess_tables::openings::Weight;
 
@@ -47,7 +48,9 @@ pub(crate) struct Settings {
     pub syzygy_path: PathBuf,
     /// Folder of learned values, by which the search evaluates.
     pub worth_path: PathBuf,
-    /// Folder of style categories, which decide once in a game which voice plays.
+    /// What games are played for.
+    pub aim: Aim,
+    /// Folder of style categories, which decide once in a game what it is played for.
     pub style_path: PathBuf,
     /// Resign when material is down by so many pawns; 0 for never.
     pub resign_material: u32,
@@ -100,6 +103,7 @@ impl Default for Settings {
             tables_path: PathBuf::new(),
             syzygy_path: PathBuf::new(),
             worth_path: PathBuf::new(),
+            aim: Aim::default(),
             style_path: PathBuf::new(),
             resign_material: 0,
             resign_moves: 3,
@@ -198,6 +202,14 @@ const OPTIONS: &[(&str, Kind)] = &[
     ("TablesPath", Kind::Path("path", |s| &mut s.tables_path)),
     ("SyzygyPath", Kind::Path("path", |s| &mut s.syzygy_path)),
     ("WorthPath", Kind::Path("path", |s| &mut s.worth_path)),
+    (
+        "Aim",
+        Kind::Word(
+            &["either", "win", "hold"],
+            |s| s.aim.to_possible_value().map_or_else(String::new, |v| v.get_name().to_owned()),
+            |s, word| put(&mut s.aim, one_of("aim", word)),
+        ),
+    ),
     ("StylePath", Kind::Path("path", |s| &mut s.style_path)),
     ("ResignMaterial", Kind::Spin(|s| &mut s.resign_material, 0, 100)),
     ("ResignMoves", Kind::Spin(|s| &mut s.resign_moves, 1, 100)),

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use anyhow::{Context as _, Result, bail};
 use chess_games::cannot::Cannot;
-use shakmaty::{Color, Position as _};
+use shakmaty::Color;
 
 use super::learn::Lesson;
 use crate::play::classifier::ProgramArgs;
@@ -50,7 +50,7 @@ pub(crate) fn learn(options: &Options) -> Result<String> {
     read_files(&options.pgn, &all, &mut |game, raw| {
         for (i, style) in STYLES.into_iter().enumerate() {
             for side in Color::ALL.into_iter().filter(|&side| is_player(raw, side, players[i])) {
-                let line = |limit| line(&game.words, game.start.turn(), side, limit);
+                let line = |limit| line(&game.start, &game.moves, &game.words, side, limit);
                 number += 1;
                 if options.test_every > 0 && number.is_multiple_of(options.test_every) {
                     kept.push((style, line(MOVES)));

@@ -27,6 +27,9 @@ pub(crate) struct Row {
     pub share: f32,
     /// White's points, from 0 to 1.
     pub points: f32,
+    /// What a search found the position to be worth for White, centipawns, if that is to be
+    /// learned, too.
+    pub found: Option<f32>,
     /// Whether it only measures how good the values are.
     pub is_kept_back: bool,
 }
@@ -41,6 +44,8 @@ pub(crate) struct Fitted {
 
 /// Positions after which the values are changed.
 const BATCH: usize = 2_048;
+/// How much of what is learned of a position a search's value makes, rather than the result.
+const FOUND: f32 = 0.8;
 /// Passes through all positions.
 const PASSES: u16 = 8;
 /// Centipawns of the first step.
@@ -61,7 +66,7 @@ impl Row {
         });
         terms.retain(|term| term.times != 0.0);
         terms.shrink_to_fit();
-        Self { terms, share, points, is_kept_back: false }
+        Self { terms, share, points, found: None, is_kept_back: false }
     }
 
     pub(crate) fn value(&self, values: &[[f32; 2]]) -> f32 {
@@ -71,6 +76,15 @@ impl Row {
             end += term.times * values[usize::from(term.end)][1];
         }
         middle * self.share + end * (1.0 - self.share)
+    }
+}
+
+/// Mixes what searches found into the points.
+fn mix(rows: &mut [Row], scale: f32) {
+    for row in rows {
+        if let Some(found) = row.found {
+            row.points = (1.0 - FOUND) * row.points + FOUND * sigmoid(scale * found);
+        }
     }
 }
 
@@ -88,11 +102,15 @@ fn loss(rows: &[Row], is_kept_back: bool, values: &[[f32; 2]], scale: f32) -> f6
 }
 
 /// Fits values that begin with `base` and are drawn back to it, each the less the greater its
-/// `spread`, in centipawns: a Gaussian prior. The method is Adam (Kingma and Ba 2015).
+/// `spread`, in centipawns: a Gaussian prior. They are rounded to hundredths of a centipawn. The
+/// method is Adam (Kingma and Ba 2015).
 pub(crate) fn fit(rows: &[Row], base: &[[f32; 2]], spread: &[f32]) -> Fitted {
     let scales = (1..=47u8).map(|number| f32::from(number) * 0.000_25);
     let rated = scales.map(|scale| (loss(rows, false, base, scale), scale));
     let scale = rated.min_by(|a, b| a.0.total_cmp(&b.0)).map_or(0.004, |best| best.1);
+    let mut rows = rows.to_vec();
+    mix(&mut rows, scale);
+    let rows = &*rows;
     let mut values = base.to_vec();
     let mut mean = vec![[0.0f32; 2]; values.len()];
     let mut square = mean.clone();
@@ -129,6 +147,9 @@ pub(crate) fn fit(rows: &[Row], base: &[[f32; 2]], spread: &[f32]) -> Fitted {
                 }
             }
         }
+    }
+    for value in values.iter_mut().flatten() {
+        *value = (100.0 * *value).round() / 100.0;
     }
     let loss = [base, &values].map(|values| loss(rows, true, values, scale));
     Fitted { values, loss }

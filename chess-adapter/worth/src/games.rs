@@ -32,11 +32,12 @@ impl Player {
     }
 }
 
-/// Plays a game to its end; each position goes to `seen`. The winner, if there is one.
+/// Plays a game to its end; each position goes to `seen`, with the value for White that was found,
+/// centipawns. The winner, if there is one.
 pub fn play(
     start: &Chess,
     players: &mut ByColor<Player>,
-    mut seen: impl FnMut(&Chess),
+    mut seen: impl FnMut(&Chess, i32),
 ) -> Option<Color> {
     let mut game = Game::new(start.clone(), Spelling::default());
     let mut agreed = 0;
@@ -45,13 +46,13 @@ pub fn play(
         if let Some(end) = game.end() {
             return End::result(end).winner();
         }
-        seen(game.position());
         let (turn, player) = (game.turn(), players.get_mut(game.turn()));
         let limits = player.limits.clone();
         let request =
             Request { history: game.earlier_keys(), ..Request::new(game.position(), limits) };
         let best = player.searcher.search(&request, &mut |_| {}).lines.swap_remove(0);
         let value = turn.fold_wb(1, -1) * best.value.centipawns();
+        seen(game.position(), value);
         agreed = if value.abs() < DECIDED { 0 } else { agreed + value.signum() };
         if agreed.abs() >= AGREED {
             return Some(Color::from_white(agreed > 0));
@@ -128,7 +129,7 @@ pub fn contest(
         let [own, other] = sides(number).map(|side| Player::new(side, limits));
         let mut players = ByColor { white: own, black: other };
         for color in Color::ALL {
-            tally.add(play(&openings[number], &mut players, |_| {}), color);
+            tally.add(play(&openings[number], &mut players, |_, _| {}), color);
             players.swap();
         }
         tally
@@ -142,8 +143,8 @@ pub fn contest(
 
 /// What is kept of a game: quiet positions, and who won.
 pub struct Played<T> {
-    /// Quiet positions, one of three.
-    pub positions: Vec<Chess>,
+    /// Quiet positions, one of three, and White's value there.
+    pub positions: Vec<(Chess, i32)>,
     /// The winner.
     pub winner: Option<Color>,
     /// What the players were.
@@ -170,9 +171,9 @@ pub fn many<T: Send>(
             }
         }
         let mut positions = Vec::new();
-        let winner = play(&start, &mut players, |position| {
+        let winner = play(&start, &mut players, |position, value| {
             if random.below(3) == 0 && is_quiet(position) {
-                positions.push(position.clone());
+                positions.push((position.clone(), value));
             }
         });
         done();

@@ -133,30 +133,24 @@ impl Kind {
     /// What a position has, and White's points in its game.
     pub(crate) fn row(self, position: &Chess, points: f32) -> Row {
         let mut all: Vec<Term> = Vec::new();
-        let share = match self {
-            Self::Paper => {
-                paper::terms(position, true, |term| all.push(term));
-                share_of(position.board())
-            }
+        match self {
+            Self::Paper => paper::terms(position, true, |term| all.push(term)),
             Self::Terms => {
                 let mut add = |term: usize, eighths: i32| {
                     let number = u16::try_from(term).unwrap_or(0);
                     let times = f32::from(i16::try_from(eighths).unwrap_or(0));
                     all.push(Term { middle: number, end: number, times: times / EIGHTHS });
                 };
-                let phase = terms(position.board(), &mut add);
+                terms(position.board(), &mut add);
                 add(TEMPO, position.turn().fold_wb(UNIT, -UNIT));
-                f32::from(i16::try_from(phase).unwrap_or(0)) / PHASES
             }
-        };
-        Row::new(all, share, points)
+        }
+        Row::new(all, share_of(position.board()), points)
     }
 }
 
 /// [`UNIT`] as a divisor.
 const EIGHTHS: f32 = 8.0;
-/// [`chess_search::FULL`] as a divisor.
-const PHASES: f32 = 24.0;
 
 /// The evaluation of a folder.
 ///

@@ -87,8 +87,11 @@ pub fn learn<Error>(
             many(played..size, seed, &openings.learning, &players, done).into_iter().enumerate()
         {
             let points = game.winner.map_or(0.5, |winner| winner.fold_wb(1.0, 0.0));
-            for position in &game.positions {
-                rows.push(kind.row(position, points));
+            for (position, value) in &game.positions {
+                let mut row = kind.row(position, points);
+                row.found =
+                    (kind == Kind::Terms).then(|| f32::from(i16::try_from(*value).unwrap_or(0)));
+                rows.push(row);
                 keep_back(&mut rows, (played + number) % KEPT_BACK == 0);
             }
         }

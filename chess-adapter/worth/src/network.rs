@@ -16,7 +16,8 @@ use std::sync::Arc;
 /// The results, for the perturbed player.
 pub const RESULTS: [&str; 3] = ["won", "drawn", "lost"];
 
-/// Scores words in the categories of a stage, in the order of [`RESULTS`]: bits, fewer are likelier.
+/// Scores words in the categories of a stage, in the order of [`RESULTS`]: bits, fewer are
+/// likelier.
 pub type Classify<'a, Error> = &'a mut dyn FnMut(usize, &[String]) -> Result<Vec<Vec<f64>>, Error>;
 
 /// A game of a perturbed player against the base: what was changed, and the place of the result in

@@ -3,7 +3,7 @@
 //! stages of a game: values of five pieces, a check, twelve pieces on 64 squares, and the king in
 //! the ending.
 
-use chess_search::Evaluate;
+use chess_search::{Evaluate, pieces_left};
 use dbacl_numeric::random::SplitMix64;
 use shakmaty::{Board, Chess, Color, Position as _, Role, Square};
 
@@ -95,9 +95,7 @@ fn stage_of(position: &Chess) -> usize {
 
 /// The share of the middle game, by the pieces left.
 pub fn share_of(board: &Board) -> f32 {
-    let pieces = board.knights() | board.bishops();
-    let weighted = pieces.count() + 2 * board.rooks().count() + 4 * board.queens().count();
-    f32::from(u8::try_from(weighted).unwrap_or(24).min(24)) / 24.0
+    f32::from(i16::try_from(pieces_left(board)).unwrap_or(0)) / 24.0
 }
 
 /// The terms of a position, White's positive. A number is that of the middle game, and of the

@@ -4,15 +4,19 @@
 use std::sync::atomic::Ordering::SeqCst;
 
 use anyhow::Result;
-use chess_search::{Found, Limits};
+use chess_search::{Found, Limits, exchange_value};
 use shakmaty::{Move, Position};
 
 use super::looking_ahead::among_best;
 use super::{Choice, Engine, Trouble};
 use crate::play::choose::{self, Scored};
 use crate::play::searching::Allowance;
+use crate::play::style::Aim;
 
 use chess_tables::book::BookMove;
+
+/// Bits that an even exchange or a draw gains or loses if the game is played for something.
+const EXCHANGE: f64 = 2.0;
 
 impl Engine {
     /// Puts all legal completions in the classifier's order.
@@ -66,6 +70,7 @@ impl Engine {
         // A search that chooses by itself takes the classifier's first scores: those that have
         // looked ahead would ask it about itself.
         let ranking = self.rank_by(&allowed.only, limits.is_none() || self.randomised)?;
+        let ranking = self.by_aim(ranking);
         let mate =
             ranking.iter().find(|s| s.completion.mates).filter(|_| self.settings.mate_keyword);
         if let Some(mate) = mate {
@@ -96,6 +101,23 @@ impl Engine {
         let considered: Vec<Scored> = candidates.iter().map(|&i| list[i].clone()).collect();
         let completion = list[chosen].completion.clone();
         Ok(Choice { completion, special: None, ranking, considered, found })
+    }
+
+    /// The odds of moves as the aim changes them: even exchanges and draws become likelier or less
+    /// likely.
+    fn by_aim(&self, mut ranking: Vec<Scored>) -> Vec<Scored> {
+        let bits = EXCHANGE * f64::from(self.aim().sign());
+        if bits != 0.0 && self.has_odds() {
+            for scored in &mut ranking {
+                let m = scored.completion.m;
+                let is_even = m.is_capture() && exchange_value(self.game.position(), m).abs() < 50;
+                if is_even || self.draws_at_once(m) {
+                    scored.score += bits;
+                }
+            }
+            choose::sort(&mut ranking);
+        }
+        ranking
     }
 
     /// The limits of a search, unless the classifier alone chooses.
@@ -164,7 +186,12 @@ impl Engine {
             list.retain(|s| good.contains(&s.completion.m));
         }
         let lead = self.game.lead(self.game.turn());
-        if avoiding_draws && self.settings.avoid_draws.unwrap_or(default) && lead >= 0 {
+        let avoids = match self.aim() {
+            Aim::Hold => false,
+            Aim::Win => true,
+            Aim::Either => self.settings.avoid_draws.unwrap_or(default),
+        };
+        if avoiding_draws && avoids && lead >= 0 {
             let kept: Vec<Scored> =
                 list.iter().filter(|s| !self.draws_at_once(s.completion.m)).cloned().collect();
             if !kept.is_empty() {

@@ -3,15 +3,15 @@
 
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context as _, Error, Result, anyhow, bail, ensure};
+use anyhow::{Context as _, Error, Result, anyhow, bail};
 use chess_games::cannot::Cannot;
-use shakmaty::{ByColor, Color};
+use shakmaty::Color;
 
 use super::{Engine, Trouble};
-use crate::play::classifier::{Classifier, Program};
+use crate::play::classifier::Classifier;
 use crate::play::models::{Manifest, Voice};
 use crate::play::settings::Settings;
-use crate::play::style::{self, Judge};
+use crate::play::style::{self, Aim, Judge, Style};
 use chess_games::encode::Encoding;
 use chess_games::game::Game;
 use chess_tables::mates::Distances;
@@ -34,7 +34,7 @@ impl Engine {
                 *self.voices.get_mut(color) = loaded;
             }
         }
-        let (models, program) = (self.settings.models.clone(), &self.program);
+        let program = &self.program;
         let reach = self.settings.book_clusters;
         let Settings { book_file, tables_path, syzygy_path, worth_path, style_path, .. } =
             &mut self.settings;
@@ -43,7 +43,7 @@ impl Engine {
             open(&mut self.endgames.distances, tables_path, Distances::open),
             open(&mut self.endgames.syzygy, syzygy_path, Tables::open),
             open(&mut self.evaluation, worth_path, chess_worth::kind::open),
-            open(&mut self.judge, style_path, |folder| judge(folder, models, program)),
+            open(&mut self.judge, style_path, |folder| Judge::open(folder, program)),
         ];
         if let Some(openings) = self.openings.as_ref().filter(|_| self.settings.book_in_search)
             && self.advice.is_none()
@@ -110,49 +110,37 @@ impl Engine {
         }
     }
 
-    /// Whether play by style is possible with the folder and the models that are set.
-    pub(crate) fn check_style(&self) -> Result<()> {
-        judge(&self.settings.style_path, self.settings.models.clone(), &self.program).map(drop)
-    }
-
     /// Once the opponent has made enough moves: how to play against that style.
     pub(super) fn adapt_to_style(&mut self) -> Result<()> {
         let turn = self.game.turn();
         let theirs = self.game.words().len() / 2;
-        let is_due = theirs >= style::MOVES && self.style_voice.is_none();
+        let is_due = theirs >= style::MOVES && self.aim_of_game.is_none();
         let Some(judge) = self.judge.as_mut().filter(|_| is_due) else { return Ok(()) };
         let game = &self.game;
-        let line = style::line(game.words(), game.first(), turn.other(), style::MOVES);
-        let style = judge.judge(line)?;
-        let wins = style.wins.unwrap_or_else(|| self.random.below(2) == 1);
-        let aim = if wins { "to win" } else { "not to lose" };
-        let note = format!("the opponent's style is {}: playing {aim}", style.name);
+        let line =
+            style::line(game.start(), game.moves(), game.words(), turn.other(), style::MOVES);
+        let Style { name, mut aim } = judge.judge(line)?;
+        if aim == Aim::Either {
+            aim = if self.random.below(2) == 1 { Aim::Win } else { Aim::Hold };
+        }
+        let (voice, intent) = match aim {
+            Aim::Win => (style::WINS_VOICE, "to win"),
+            _ => (style::DRAWS_VOICE, "not to lose"),
+        };
+        let note = format!("the opponent's style is {name}: playing {intent}");
         // Told in each game.
         self.told.remove(&note);
         self.notes.push(note);
-        self.style_voice = Some(if wins { style::WINS_VOICE } else { style::DRAWS_VOICE });
-        *self.voices.get_mut(turn) = self.load_voice(turn)?;
+        self.aim_of_game = Some(aim);
+        self.forget_searches();
+        // Models of the essay have voices for it.
+        let manifest = Manifest::read(self.settings.models.get(turn));
+        if manifest.is_ok_and(|manifest| manifest.voices(turn).contains(&voice)) {
+            self.style_voice = Some(voice);
+            *self.voices.get_mut(turn) = self.load_voice(turn)?;
+        }
         Ok(())
     }
-}
-
-/// Opens the categories of styles in a folder, if the models have the voices that play against
-/// styles.
-fn judge(folder: &Path, models: ByColor<PathBuf>, program: &Program) -> Result<Judge> {
-    let judge = Judge::open(folder, program)?;
-    for (color, path) in
-        models.zip_color().into_iter().filter(|(_, path)| !path.as_os_str().is_empty())
-    {
-        let manifest = Manifest::read(&path);
-        for voice in [style::DRAWS_VOICE, style::WINS_VOICE] {
-            ensure!(
-                manifest.as_ref().is_ok_and(|m| m.voices(color).contains(&voice)),
-                "{}: no voice {voice:?} for {color}: play by style needs models of --preset essay",
-                path.display()
-            );
-        }
-    }
-    Ok(judge)
 }
 
 /// Opens what the setting `path` names, unless it is open already. If it cannot be opened, its

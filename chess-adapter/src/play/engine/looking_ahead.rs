@@ -15,6 +15,9 @@ use crate::play::searching::Waiting;
 /// worse than the best.
 const VARIED: usize = 10;
 
+/// Centipawns that not to draw is worth if the engine plays to win.
+const CONTEMPT: i32 = 50;
+
 /// Centipawns that make a blunder.
 const BLUNDER: u32 = 100;
 
@@ -66,6 +69,7 @@ impl Engine {
             moves: &moves,
             bonus: if margin == 0 { &bonus } else { &[] },
             advice: self.advice.as_ref(),
+            contempt: CONTEMPT * self.aim().sign(),
             margin: i32::try_from(margin).unwrap_or(0),
             lines: self.settings.multi_pv as usize,
             stop: &stop,

@@ -23,7 +23,7 @@ use crate::play::models::Voice;
 use crate::play::practice::Practice;
 use crate::play::searching::{Allowance, Waiting};
 use crate::play::settings::Settings;
-use crate::play::style::Judge;
+use crate::play::style::{Aim, Judge};
 use chess_games::files::replace_file;
 use chess_games::game::Game;
 use chess_games::notation::Spelling;
@@ -68,6 +68,8 @@ pub(crate) struct Engine {
     bad_moves: u32,
     /// The voice played against the opponent of this game, once the style is known.
     style_voice: Option<&'static str>,
+    /// What this game is played for, once the style is known.
+    aim_of_game: Option<Aim>,
     /// Recognises styles, if the settings name a folder for it.
     judge: Option<Judge>,
     /// Notes for the player that were not shown yet.
@@ -111,6 +113,7 @@ impl Engine {
             answers: 0,
             bad_moves: 0,
             style_voice: None,
+            aim_of_game: None,
             judge: None,
             notes: Vec::new(),
             told: BTreeSet::new(),
@@ -162,6 +165,7 @@ impl Engine {
     pub(crate) fn set_position(&mut self, start: Chess) {
         self.game = Game::new(start, self.spelling);
         self.bad_moves = 0;
+        self.aim_of_game = None;
         if self.style_voice.take().is_some() {
             self.stale = ByColor { white: true, black: true };
         }
@@ -189,7 +193,6 @@ impl Engine {
             || before.window != now.window;
         self.stale.white |= both || before.models.white != now.models.white;
         self.stale.black |= both || before.models.black != now.models.black;
-        let is_stale = self.stale.white || self.stale.black;
         let has_same_book = before.book_file == now.book_file
             && before.book_clusters == now.book_clusters
             && before.book_in_search == now.book_in_search
@@ -198,8 +201,8 @@ impl Engine {
         self.advice.take_if(|_| !has_same_book);
         self.endgames.syzygy.take_if(|_| before.syzygy_path != now.syzygy_path);
         self.endgames.distances.take_if(|_| before.tables_path != now.tables_path);
-        self.judge.take_if(|_| is_stale || before.style_path != now.style_path);
-        let has_same_worth = before.worth_path == now.worth_path;
+        self.judge.take_if(|_| before.style_path != now.style_path);
+        let has_same_worth = before.worth_path == now.worth_path && before.aim == now.aim;
         self.evaluation.take_if(|_| !has_same_worth);
         let is_kept = before.hash == now.hash && has_same_book && has_same_worth;
         self.searcher.take_if(|_| !is_kept);
@@ -210,6 +213,11 @@ impl Engine {
             self.randomised = now.random_play;
         }
         Ok(())
+    }
+
+    /// What the game is played for.
+    fn aim(&self) -> Aim {
+        self.aim_of_game.unwrap_or(self.settings.aim)
     }
 
     /// Whether the side to move looks ahead when nothing limits it.
