@@ -23,6 +23,19 @@ const CASES: &[(&str, &str, &str)] = &[
         "echo ball | dbacl-text predict m",
     ),
     (
+        "printf 'a\\tball\\nb\\tchip\\na\\tball x\\nb\\tchip y\\n' >1; \
+         printf 'b\\tball\\nb\\tball z\\nb\\tball ball\\n' >2; dbacl-text train 1 -o m -q --keep",
+        "dbacl-text update m 2 -q",
+        "echo ball | dbacl-text predict m",
+    ),
+    (
+        "printf 'a\\tball\\nb\\tchip\\na\\tball x\\nb\\tchip y\\n' >1; \
+         printf 'b\\tball\\nb\\tball z\\nb\\tball ball\\n' >2; cat 1 2 >3; \
+         dbacl-text train 3 -o m -q --keep",
+        "dbacl-text forget m 2 -q",
+        "echo ball | dbacl-text predict m",
+    ),
+    (
         "printf '[Result \"1-0\"]\\n\\n1. e4 e5 2. Bc4 Nc6 3. Qh5 Nf6 4. Qxf7# 1-0\\n' >1",
         "chess-adapter learn -o m --positions 0 1 2>/dev/null",
         "chess-adapter report --pgn 1 m 2>/dev/null | cksum",
@@ -57,6 +70,20 @@ const CASES: &[(&str, &str, &str)] = &[
          dbacl --quiet --mail-correct f spam 1",
         "dbacl --quiet --mail-forget f spam 1",
         "dbacl --strict --quiet --mail-verdict f --format tsv h/1 1",
+    ),
+    (
+        // A user's first lesson on a server.
+        "mkdir h s u; for n in 1 2 3 4 5 6 7 8; do \
+         printf 'Subject: lunch\\n\\nnoon %s\\n' $n >h/$n; \
+         printf 'Subject: prize\\n\\nclick %s\\n' $n >s/$n; done; \
+         printf 'Subject: lunch\\n\\nprize\\n' >1; dbacl --quiet --mail-learn f ham=h spam=s; \
+         printf 'default = \"@/f\"\\nmodels = \"@/u/{user}\"\\n[listen]\\nspamc = \"@/spamc\"\\n' >c; \
+         sed \"s|@|$PWD|\" c >d",
+        "dbacl-server --config d 2>/dev/null & \
+         until dbacl-server --config d --teach spam --user ann <1 2>/dev/null; do sleep .1; done; \
+         kill $!; wait; rm -f spamc; test -e u/ann/table",
+        "sed \"s|@|$PWD|\" c >e; printf 'h/1\\n1\\n' | \
+         dbacl-server --config e --judge --user ann 2>/dev/null",
     ),
 ];
 

@@ -132,8 +132,13 @@ impl Teacher {
             let promise = memory.promise(of_learning(mail.bytes().len()), patience);
             let _promise = promise.ok_or("no memory to learn the message")?;
             let options = FittedSetOptions::default().stop(Arc::clone(ends_lessons));
-            prepare(&folder, default.as_deref(), users, &config.limits, &options)?;
-            give(&folder, lesson, mail.bytes(), &options)
+            let mail = mail.bytes();
+            let default = default.as_deref();
+            if let Some(default) = begun_from(&folder, default) {
+                check(default, lesson, mail, &options)?;
+            }
+            prepare(&folder, default, users, &config.limits, &options)?;
+            give(&folder, lesson, mail, &options)
         });
         let failed = || Err("learning failed within the program".into());
         let outcome = learning.await.unwrap_or_else(failed);
@@ -190,6 +195,27 @@ impl From<&str> for Fault {
     }
 }
 
+/// The default filter, if the user has no filter yet and begins with a copy of it.
+fn begun_from<'a>(folder: &Path, default: Option<&'a Path>) -> Option<&'a Path> {
+    default.filter(|_| FilterPlace::of(folder) != FilterPlace::Filter)
+}
+
+/// Checks that a user's first lesson can be given, since it begins a filter.
+fn check(
+    default: &Path,
+    lesson: Lesson,
+    mail: &[u8],
+    options: &FittedSetOptions,
+) -> Result<(), Fault> {
+    let set = FittedSet::open(default, options)?;
+    set.classify(mail)?;
+    if let Some(role) = lesson {
+        set.label_for(role)?;
+        set.id(mail).ok_or_else(without_words)?;
+    }
+    Ok(())
+}
+
 /// Makes sure that there is a filter, and that it may learn. A user's filter begins as a copy of
 /// the default one; until the copy is whole, the default one classifies the user's mail.
 fn prepare(
@@ -199,7 +225,7 @@ fn prepare(
     limits: &Limits,
     options: &FittedSetOptions,
 ) -> Result<(), Fault> {
-    let default = default.filter(|_| FilterPlace::of(folder) != FilterPlace::Filter);
+    let default = begun_from(folder, default);
     if default.is_some() && users.all().len() >= limits.user_filters {
         return Err("there are as many filters of users as limits.user-filters".into());
     }
@@ -228,7 +254,11 @@ fn give(
     };
     let outcome = report?.documents.into_iter().next().map(|document| document.outcome);
     let outcome = outcome.filter(|outcome| *outcome != Outcome::Empty);
-    outcome.ok_or_else(|| Fault::Unusable("the message has no word to learn".to_owned()))
+    outcome.ok_or_else(without_words)
+}
+
+fn without_words() -> Fault {
+    Fault::Unusable("the message has no word to learn".to_owned())
 }
 
 #[cfg(test)]

@@ -49,6 +49,18 @@ fn what_a_user_moves_to_junk_becomes_spam_and_other_mail_stays() {
 }
 
 #[test]
+fn what_cannot_be_learned_begins_no_filter() {
+    let server = Server::new("");
+    for message in ["", "\x1f\u{8b}\x08\0", "%PDF-1.4\n1 0 obj\n"] {
+        let answer = server.say("spamc", &lesson("alice", "spam", message));
+        assert!(!answer.contains("DidSet: local"), "{message:?}: {answer}");
+    }
+    assert!(!server.scratch.path("users/alice").exists());
+    let answer = server.say("spamc", &lesson("alice", "spam", &newsletter(1)));
+    assert!(answer.contains("DidSet: local"), "{answer}");
+}
+
+#[test]
 fn mail_is_classified_while_first_lessons_run() {
     let server = Server::new("");
     let ended = AtomicBool::new(false);
