@@ -102,7 +102,7 @@ fn lines_are_legal_and_values_ordered() {
 fn moves_within_the_margin_have_exact_values() {
     // At one half-move the value of each move can be had by itself.
     let start = position("r1bqkbnr/pppp1ppp/2n5/4p3/4P3/5N2/PPPP1PPP/RNBQKB1R w KQkq - 2 3");
-    let request = Request { margin: 25, ..Request::new(&start, Limits::depth(3)) };
+    let request = Request { margin: 60, ..Request::new(&start, Limits::depth(3)) };
     let found = searcher().search(&request, &mut |_| {});
     assert!(found.lines.len() > 1);
     for line in &found.lines {
@@ -223,5 +223,5 @@ fn contempt_says_what_draws_and_pieces_are_worth() {
     };
     assert_eq!(values("4k3/8/8/8/8/8/8/4K3 w - - 0 1"), [48, 0, -48]);
     let rooks = values("1r3rk1/5ppp/8/8/8/8/5PPP/1R3RK1 w - - 0 1");
-    assert!(rooks.is_sorted_by(|a, b| a + 10 < *b), "{rooks:?}");
+    assert!(rooks.is_sorted_by(|a, b| a + 5 < *b), "{rooks:?}");
 }
