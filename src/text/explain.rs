@@ -22,7 +22,8 @@ pub(super) fn explain(
     let mut order: Vec<usize> = (0..labels.len()).collect();
     order.sort_by(|&a, &b| preferences[b].total_cmp(&preferences[a]).then(a.cmp(&b)));
     let (best, second) = (order[0], order.get(1).copied().unwrap_or(order[0]));
-    let bits = table.scale.calibration.slope / std::f64::consts::LN_2;
+    let slope = table.scale.calibration.slope_of(f64::from(known));
+    let bits = slope / std::f64::consts::LN_2;
     let inputs = table.inputs(&features);
     let evidence = |id: u32, input: f64| {
         let weights = table.weights_of(id)?;

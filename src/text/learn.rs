@@ -223,8 +223,9 @@ pub(super) fn told(
     if is_for_f1 && scale.thresholds.is_empty() {
         told.push(("labels", format!("for macro-F1, prior to the power -{}", scale.shift)));
     }
-    let Calibration { slope, prior } = scale.calibration;
-    told.push(("calibration", format!("slope {slope:.2}, prior {prior:.2}")));
+    let Calibration { slope, prior, more } = scale.calibration;
+    let more = if more > 0.0 { format!(", {more} more features") } else { String::new() };
+    told.push(("calibration", format!("slope {slope:.2}, prior {prior:.2}{more}")));
     told.into_iter().map(|(name, what)| (name.to_owned(), what)).collect()
 }
 
@@ -666,7 +667,7 @@ impl<'a> Corpus<'a> {
             let member = self.documents.member(u32::try_from(at).unwrap_or(u32::MAX));
             let scores = self.scores(fit, &member);
             let mut scores: Vec<f64> = scores.into_iter().map(f64::from).collect();
-            let calibration = Calibration { slope: SOFT_SLOPE, prior: 0.0 };
+            let calibration = Calibration { slope: SOFT_SLOPE, prior: 0.0, more: 0.0 };
             calibration.apply(&mut scores, 1.0, &vec![0.0; self.task.classes]);
             shares.extend(scores);
         }

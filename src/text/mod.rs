@@ -45,6 +45,7 @@ mod model;
 pub mod recipe;
 mod rows;
 pub mod search;
+mod shares;
 mod shorten;
 mod table;
 pub mod threads;

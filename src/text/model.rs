@@ -9,6 +9,7 @@ use crate::text::fold::FOLDED;
 use crate::text::kept;
 use crate::text::recipe::{OPTIONS, Recipe};
 use crate::text::rows::Sums;
+use crate::text::shares;
 use crate::text::table::Table;
 use crate::{Container, ContainerFault, Explained, MemberKind, container_bytes, save_container};
 use dbacl_numeric::varint;
@@ -214,6 +215,25 @@ impl TextModel {
     pub fn strongest(&self, texts: &[Vec<u8>], number: usize) -> Vec<(&str, Vec<(String, f32)>)> {
         let mut reader = TextReader::new(&self.layout);
         explain::strongest((&self.table, &self.labels), &mut reader, texts, number)
+    }
+
+    /// Adapts the predictions of many texts to the shares that the labels have among them, which
+    /// may not be those of training; returns these shares. Where a text may have several labels,
+    /// nothing changes.
+    pub fn adapt(&self, predictions: &mut [Prediction]) -> Vec<f64> {
+        let priors = &self.table.scale.priors;
+        if self.has_several() {
+            return priors.clone();
+        }
+        let each = predictions.iter().map(Prediction::probabilities);
+        let found = shares::shares(each, priors);
+        for prediction in predictions {
+            shares::apply(&mut prediction.probabilities, &found, priors);
+            if !prediction.preferences.is_empty() {
+                prediction.preferences = self.table.preferences(&prediction.probabilities);
+            }
+        }
+        found
     }
 
     /// Classifies texts, one after the other. Each thread has one of its own.

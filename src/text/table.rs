@@ -4,7 +4,7 @@
 //! ```text
 //! s_k = sum over blocks b of v_b / sqrt(u_b) * sum of w_tk over its known features + bias_k
 //!       u_b different features that occur, without those of repetitions
-//! p_k = (n softmax_k(a s) + h prior_k) / (n + h)        n known features
+//! p_k = (n softmax_k(a sqrt(n/(n+m)) s) + h prior_k) / (n + h)        n known features
 //! ```
 //!
 //! A row has a weight for each problem, or, where there are many, only those that matter: the
@@ -18,7 +18,7 @@ use crate::text::rows::{Rows, Sums};
 use dbacl_linear::{Calibration, input};
 use dbacl_numeric::elementary::{exp, log};
 
-/// The first byte of a table: the version of its form. Before, there were no repetitions.
+/// The first byte of a table: the version of its form. Before, there were no repetitions and no m.
 const VERSION: u8 = 2;
 const BEFORE: u8 = 1;
 /// Problems up to which rows have a weight for each.
@@ -280,7 +280,8 @@ impl Table {
             out.extend_from_slice(&weight.to_le_bytes());
         }
         let Scale { calibration, priors, shift, thresholds } = &self.scale;
-        for number in [calibration.slope, calibration.prior, *shift].iter().chain(priors) {
+        let Calibration { slope, prior, more } = *calibration;
+        for number in [slope, prior, more, *shift].iter().chain(priors) {
             out.extend_from_slice(&number.to_le_bytes());
         }
         for number in thresholds.iter().chain(&self.intercepts).chain(&self.steps) {
@@ -323,13 +324,17 @@ impl Table {
             }
             blocks.push(BlockKind { runs, lengths, weight });
         }
-        let mut doubles = take(rest, 8 * (3 + labels))?.chunks_exact(8).filter_map(|chunk| {
+        let is_before = version == BEFORE;
+        let singles = if is_before { 3 } else { 4 };
+        let mut doubles = take(rest, 8 * (singles + labels))?.chunks_exact(8).filter_map(|chunk| {
             let number = f64::from_le_bytes(chunk.try_into().ok()?);
             number.is_finite().then_some(number)
         });
-        let calibration = Calibration { slope: doubles.next()?, prior: doubles.next()? };
+        let (slope, prior) = (doubles.next()?, doubles.next()?);
+        let more = if is_before { 0.0 } else { doubles.next()? };
+        let calibration = Calibration { slope, prior, more };
         let (shift, priors) = (doubles.next()?, doubles.collect::<Vec<f64>>());
-        if priors.len() != labels || calibration.prior < 0.0 {
+        if priors.len() != labels || prior < 0.0 || more < 0.0 {
             return None;
         }
         let thresholds = floats(rest, if kind == 1 { labels } else { 0 })?;
@@ -450,7 +455,7 @@ mod tests {
         let runs = BlockKind { runs: Some(Runs::Within), lengths: [2, 5], weight: 2.0 };
         #[allow(clippy::cast_precision_loss)]
         let priors = vec![1.0 / labels as f64; labels];
-        let calibration = Calibration { slope: 2.0, prior: 1.5 };
+        let calibration = Calibration { slope: 2.0, prior: 1.5, more: 10.0 };
         let thresholds = if has_several { vec![0.5; labels] } else { vec![] };
         let scale = Scale { calibration, priors, shift: 0.0, thresholds };
         Table::new(&fitted, has_several, (vec![words, runs], 1), scale, 0.0)
@@ -475,6 +480,20 @@ mod tests {
                 }
             }
         }
+    }
+
+    #[test]
+    fn tables_of_before_are_read() {
+        let mut table = table(3, false);
+        (table.repeats, table.scale.calibration.more) = (0, 0.0);
+        let bytes = table.to_bytes();
+        // Without repetitions, and without further features between prior and shift.
+        let place = bytes.windows(8).position(|own| own == 1.5f64.to_le_bytes()).unwrap() + 8;
+        let before = [&[BEFORE], &bytes[1..3], &bytes[4..place], &bytes[place + 8..]].concat();
+        let read = Table::from_bytes(&before).unwrap();
+        assert!(read.to_bytes() == bytes);
+        let next = [&[VERSION + 1], &bytes[1..]].concat();
+        assert!(Table::from_bytes(&next).is_none());
     }
 
     #[test]

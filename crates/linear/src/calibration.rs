@@ -4,10 +4,12 @@
 //! A document of which n features are known has the probabilities
 //!
 //! ```text
-//! p_k = (n softmax_k(a s) + h prior_k) / (n + h)
+//! p_k = (n softmax_k(a sqrt(n/(n+m)) s) + h prior_k) / (n + h)
 //! ```
 //!
-//! where s are its margins. The slope a says how much a margin is worth; the prior outvotes a
+//! where s are its margins. The slope a says how much a margin is worth. A margin of a block of u
+//! features is a sum divided by sqrt(u), which the few features of a short document make too
+//! large: it counts as if the document had m more features, of weight 0. The prior outvotes a
 //! document of fewer than h known features. A document without known features has the prior.
 
 use dbacl_numeric::elementary::{exp, log, real};
@@ -18,9 +20,17 @@ const SMALLEST: f64 = 1e-12;
 const SLOPES: [f64; 2] = [-4.0, 6.0];
 const PRIORS: [f64; 2] = [-7.0, 7.0];
 /// What few samples are drawn to.
-const USUAL: Calibration = Calibration { slope: 3.0, prior: 2.0 };
-/// How exactly they are found.
+const USUAL: Calibration = Calibration { slope: 3.0, prior: 2.0, more: 0.0 };
+/// How exactly they are found, and where only the best of [`MORE`] is looked for.
 const NEAR: f64 = 1e-3;
+const COARSE: f64 = 0.1;
+/// The numbers of further features that are tried.
+const MORE: [f64; 7] = [0.0, 1.0, 3.0, 10.0, 30.0, 100.0, 300.0];
+/// The loss, as a multiple of the least one, with which a smaller number suffices.
+const ENOUGH: f64 = 1.001;
+/// Samples and margins by which the best of them is found, about.
+const SAMPLES: usize = 5000;
+const MARGINS: usize = 1_000_000;
 
 /// See the formula above.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -29,15 +39,23 @@ pub struct Calibration {
     pub slope: f64,
     /// The number of known features that weigh as much as the prior.
     pub prior: f64,
+    /// The number m of further features that a document is taken to have.
+    pub more: f64,
 }
 
 impl Calibration {
+    /// What the margins of a document with so many known features are multiplied by.
+    pub fn slope_of(&self, known: f64) -> f64 {
+        self.slope * share(known, self.more)
+    }
+
     /// Turns margins into probabilities. Two classes that are one problem have the margins 0 and m.
     pub fn apply(&self, margins: &mut [f64], known: f64, prior: &[f64]) {
         let highest = margins.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+        let slope = self.slope_of(known);
         let mut sum = 0.0;
         for margin in &mut *margins {
-            *margin = exp(self.slope * (*margin - highest));
+            *margin = exp(slope * (*margin - highest));
             sum += *margin;
         }
         let weight = if known > 0.0 { known / (known + self.prior) } else { 0.0 };
@@ -46,6 +64,11 @@ impl Calibration {
                 if known > 0.0 { weight * *margin / sum + (1.0 - weight) * prior } else { *prior };
         }
     }
+}
+
+/// The share of the slope that margins of a document with so many known features have.
+fn share(known: f64, more: f64) -> f64 {
+    if more == 0.0 { 1.0 } else { (known / (known + more)).sqrt() }
 }
 
 /// A document that was left out of the fit.
@@ -64,12 +87,24 @@ pub struct Sample<'a> {
 
 /// The calibration under which the samples are most probable: the smallest weighted mean of
 /// -ln `p_truth`, plus (ln²(a/3) + ln²(h/2))/2 divided by the number of samples so that few of them
-/// claim little. It is found by a golden-section search over ln a, and for each a over ln h.
-/// Without samples it is a = 3, h = 2.
+/// claim little. It is found by a golden-section search over ln a, and for each a over ln h, with
+/// the smallest m whose loss is that of the best one, but for a thousandth, for a part of the
+/// samples. Without samples it is a = 3, h = 2, m = 0.
 pub fn calibrate(samples: &[Sample<'_>], prior: &[f64]) -> Calibration {
     if samples.is_empty() {
         return USUAL;
     }
+    let most = (MARGINS / prior.len().max(1)).clamp(1, SAMPLES);
+    let some = samples.len().div_ceil(most);
+    let some: Vec<Sample<'_>> = samples.iter().step_by(some).copied().collect();
+    let losses = MORE.map(|more| with_more(&some, prior, more, COARSE).1);
+    let least = losses.iter().copied().fold(f64::INFINITY, f64::min);
+    let enough = losses.iter().position(|&loss| loss <= ENOUGH * least).unwrap_or(0);
+    with_more(samples, prior, MORE[enough], NEAR).0
+}
+
+/// The calibration with `more` further features, as exactly as `near` says, and its loss.
+fn with_more(samples: &[Sample<'_>], prior: &[f64], more: f64, near: f64) -> (Calibration, f64) {
     let weights: f64 = samples.iter().map(|sample| f64::from(sample.weight)).sum();
     let pull = |found: f64, usual: f64| {
         let distance = found - log(usual);
@@ -80,12 +115,13 @@ pub fn calibrate(samples: &[Sample<'_>], prior: &[f64]) -> Calibration {
         let slope = exp(log_slope);
         for (share, sample) in shares.iter_mut().zip(samples) {
             let highest = sample.margins.iter().copied().fold(f32::NEG_INFINITY, f32::max);
+            let slope = slope * self::share(f64::from(sample.known), more);
             let of = |margin: f32| exp(slope * (f64::from(margin) - f64::from(highest)));
             let sum: f64 = sample.margins.iter().map(|&margin| of(margin)).sum();
             *share = of(sample.margins[sample.truth]) / sum;
         }
         let pulled = pull(log_slope, USUAL.slope);
-        golden(PRIORS, |log_prior| {
+        golden(PRIORS, near, |log_prior| {
             let h = exp(log_prior);
             let loss = |(sample, share): (&Sample<'_>, &f64)| {
                 let known = f64::from(sample.known);
@@ -96,18 +132,22 @@ pub fn calibrate(samples: &[Sample<'_>], prior: &[f64]) -> Calibration {
             all / weights + pulled + pull(log_prior, USUAL.prior)
         })
     };
-    let (log_slope, _) = golden(SLOPES, |log_slope| best_prior(log_slope).1);
-    let (log_prior, _) = best_prior(log_slope);
-    Calibration { slope: exp(log_slope), prior: exp(log_prior) }
+    let (log_slope, _) = golden(SLOPES, near, |log_slope| best_prior(log_slope).1);
+    let (log_prior, loss) = best_prior(log_slope);
+    (Calibration { slope: exp(log_slope), prior: exp(log_prior), more }, loss)
 }
 
 /// Where a function that falls and then rises is smallest between two places, and its value there.
-fn golden([mut low, mut high]: [f64; 2], mut function: impl FnMut(f64) -> f64) -> (f64, f64) {
+fn golden(
+    [mut low, mut high]: [f64; 2],
+    near: f64,
+    mut function: impl FnMut(f64) -> f64,
+) -> (f64, f64) {
     const SECTION: f64 = 0.618_033_988_749_894_9;
     let place = |low: f64, high: f64| low + SECTION * (high - low);
     let (mut left, mut right) = (place(high, low), place(low, high));
     let (mut at_left, mut at_right) = (function(left), function(right));
-    while high - low > NEAR {
+    while high - low > near {
         if at_left <= at_right {
             (high, right, at_right) = (right, left, at_left);
             left = place(high, low);
@@ -129,7 +169,7 @@ mod tests {
 
     #[test]
     fn documents_without_known_features_have_the_prior() {
-        let calibration = Calibration { slope: 3.0, prior: 2.0 };
+        let calibration = Calibration { slope: 3.0, prior: 2.0, more: 0.0 };
         let mut margins = [5.0, -1.0];
         calibration.apply(&mut margins, 0.0, &[0.3, 0.7]);
         assert_eq!(margins, [0.3, 0.7]);
@@ -137,13 +177,19 @@ mod tests {
         calibration.apply(&mut margins, 2.0, &[0.3, 0.7]);
         assert!((margins[0] - 0.4).abs() < 1e-12 && (margins[0] + margins[1] - 1.0).abs() < 1e-12);
         let mut margins = [-1e300, 1e300];
-        Calibration { slope: 1.0, prior: 0.0 }.apply(&mut margins, 1.0, &[0.5, 0.5]);
+        Calibration { slope: 1.0, prior: 0.0, more: 0.0 }.apply(&mut margins, 1.0, &[0.5, 0.5]);
         assert_eq!(margins, [0.0, 1.0]);
     }
 
     #[test]
     fn the_calibration_that_made_the_data_is_found() {
-        let (truth, prior) = (Calibration { slope: 2.5, prior: 4.0 }, [0.2, 0.3, 0.5]);
+        for (slope, more) in [(2.5, 0.0), (9.0, 30.0)] {
+            found_again(Calibration { slope, prior: 4.0, more });
+        }
+    }
+
+    fn found_again(truth: Calibration) {
+        let prior = [0.2, 0.3, 0.5];
         let mut random = SplitMix64::new(3);
         let mut unit =
             || f64::from(u32::try_from(random.draw() >> 40).unwrap()) / f64::from(1 << 24);
@@ -168,7 +214,9 @@ mod tests {
             })
             .collect();
         let found = calibrate(&samples, &prior);
-        assert!((found.slope / truth.slope - 1.0).abs() < 0.1, "{found:?}");
+        assert_eq!(found.more > 0.0, truth.more > 0.0, "{found:?}");
+        let slope = found.slope_of(40.0) / truth.slope_of(40.0);
+        assert!((slope - 1.0).abs() < 0.15, "{found:?}");
         assert!((found.prior / truth.prior - 1.0).abs() < 0.3, "{found:?}");
         assert_eq!(calibrate(&[], &prior), USUAL);
         // Five that are right do not claim certainty.

@@ -375,6 +375,9 @@ pub(crate) struct PredictArguments {
     /// Print 'unsure' where the label is less probable than P
     #[arg(long, value_name = "P", value_parser = share)]
     pub at_least: Option<f64>,
+    /// Read all texts first, and adapt to the shares that the labels have among them
+    #[arg(long)]
+    pub adapt: bool,
     /// How results are printed
     #[arg(long, value_name = "FORMAT", default_value = "tsv")]
     pub format: ResultFormat,

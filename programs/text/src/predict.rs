@@ -34,6 +34,8 @@ struct Answers<'a> {
     /// Texts that were read and are not classified yet, with what names them.
     waiting: Vec<(Text, Vec<u8>)>,
     out: Output,
+    /// What waits for the last text, where answers are to be adapted to all.
+    held: Option<Held>,
     /// Why nobody reads the answers.
     refusal: Option<io::Error>,
     /// Of the first hundred texts: how many there are, and how many of them begin with a label and
@@ -41,6 +43,13 @@ struct Answers<'a> {
     lines: [u32; 2],
     /// Texts that could not be read.
     unread: Unread,
+}
+
+/// Predictions, and texts with what names them and why they cannot be read, if so.
+#[derive(Default)]
+struct Held {
+    predictions: Vec<Prediction>,
+    texts: Vec<(Vec<u8>, Option<String>)>,
 }
 
 /// A text, or why it cannot be read.
@@ -105,6 +114,15 @@ impl Answers<'_> {
         let (texts, printing) = (std::mem::take(&mut self.waiting), &self.printing);
         let share = texts.len().div_ceil(self.predictors.len()).max(1);
         let parts = self.predictors.iter_mut().zip(texts.chunks(share));
+        if let Some(held) = &mut self.held {
+            let found = threads::each(parts, |(predictor, texts)| {
+                let known = texts.iter().filter_map(|(text, _)| text.as_ref().ok());
+                known.map(|text| predictor.predict(text)).collect::<Vec<_>>()
+            });
+            held.predictions.extend(found.into_iter().flatten());
+            held.texts.extend(texts.into_iter().map(|(text, name)| (name, text.err())));
+            return;
+        }
         let answers = threads::each(parts, |(predictor, texts)| {
             let mut out = Vec::new();
             for (text, name) in texts {
@@ -115,10 +133,34 @@ impl Answers<'_> {
             }
             out
         });
-        self.out.buffer().extend(answers.into_iter().flatten());
+        self.put(answers.into_iter().flatten(), flush);
+    }
+
+    fn put(&mut self, bytes: impl Iterator<Item = u8>, flush: bool) {
+        self.out.buffer().extend(bytes);
         if let Err(error) = if flush { self.out.flush() } else { self.out.spill() } {
             self.refusal.get_or_insert(error);
         }
+    }
+
+    /// Answers all texts that are left.
+    fn finish(&mut self, model: &TextModel) {
+        self.give(true);
+        let Some(Held { mut predictions, texts }) = self.held.take() else { return };
+        model.adapt(&mut predictions);
+        let mut predictions = predictions.iter();
+        for (name, reason) in &texts {
+            let mut line = Vec::new();
+            match (reason, reason.is_none().then(|| predictions.next()).flatten()) {
+                (None, Some(own)) => write(&mut line, &self.printing, name, own),
+                (reason, _) => {
+                    let reason = reason.as_deref().unwrap_or_default();
+                    write_error(&mut line, &self.printing, name, reason);
+                }
+            }
+            self.put(line.into_iter(), false);
+        }
+        self.put(std::iter::empty(), true);
     }
 
     /// Reading ends where nobody reads the answers; the error is not one of the texts.
@@ -133,12 +175,17 @@ impl Answers<'_> {
 pub(crate) fn run(arguments: &PredictArguments) -> Result<(), Failure> {
     let texts = &arguments.texts;
     let model = open(&texts.model)?;
+    if arguments.adapt && model.has_several() {
+        let text = "--adapt is for models of texts with one label";
+        return Err(Failure::new(status::USAGE, &text));
+    }
     let threads = threads::wanted(texts.threads);
     let mut answers = Answers {
         printing: printing(&model, arguments)?,
         predictors: (0..threads).map(|_| model.predictor()).collect(),
         waiting: Vec::new(),
         out: Output::new(),
+        held: arguments.adapt.then(Held::default),
         refusal: None,
         lines: [0; 2],
         unread: Unread::default(),
@@ -148,7 +195,7 @@ pub(crate) fn run(arguments: &PredictArguments) -> Result<(), Failure> {
             let text = read_text(path).map_err(|error| answers.unread.add(error));
             answers.add(text, path.as_os_str().as_bytes().to_vec());
         }
-        answers.give(true);
+        answers.finish(&model);
         let unread = answers.unread.end(Path::new("--files"));
         return answers.refusal.map_or(unread, |error| Err(error.into()));
     }
@@ -170,7 +217,7 @@ pub(crate) fn run(arguments: &PredictArguments) -> Result<(), Failure> {
     let handlers = Handlers { take: &mut take, refuse: &mut refuse, waits: &mut waits };
     let read = data::read_with(&texts.file, &reading, handlers);
     let mut answers = answers.into_inner();
-    answers.give(true);
+    answers.finish(&model);
     if let Some(error) = answers.refusal {
         return Err(error.into());
     }

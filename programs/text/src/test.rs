@@ -95,7 +95,8 @@ fn shifted(labels: &[String], trained: &[u64], tested: &[u64]) -> Option<String>
     is_shifted.then(|| {
         format!(
             "the shares of the labels are not those of training ({} {:.0} % instead of {:.0} %); \
-             training with --for macro-f1 lets them count less",
+             predict --adapt finds those of its texts, and training with --for macro-f1 lets them \
+             count less",
             labels[most],
             percent(&now),
             percent(&before),
@@ -112,7 +113,8 @@ mod tests {
         let labels = ["neg", "neutral", "pos"].map(str::to_owned);
         let told = shifted(&labels, &[240, 520, 240], &[400, 110, 490]);
         let text = "the shares of the labels are not those of training (neutral 11 % instead of 52 \
-                    %); training with --for macro-f1 lets them count less";
+                    %); predict --adapt finds those of its texts, and training with --for macro-f1 \
+                    lets them count less";
         assert_eq!(told.as_deref(), Some(text));
         for tested in [[24, 52, 24], [30, 40, 30], [4, 1, 5], [0, 0, 0]] {
             assert_eq!(shifted(&labels, &[240, 520, 240], &tested), None, "{tested:?}");

@@ -68,6 +68,33 @@ fn a_card_says_how_to_make_the_model_again() {
 }
 
 #[test]
+fn answers_adapt_to_the_shares_of_the_texts() {
+    let scratch = Scratch::new();
+    let mut text = String::new();
+    for number in 0..200 {
+        // Four of five texts are of one label; the others have its words, too.
+        let label = if number % 5 == 0 { "few" } else { "many" };
+        let word = if number % 3 == 0 { "red" } else { "blue" };
+        let _ =
+            writeln!(text, "{label}\t{word} things {}", if number % 10 < 6 { label } else { "" });
+    }
+    scratch.write("train.tsv", text);
+    run(&scratch, "train train.tsv -o model --words", "").quiet(0);
+    let texts = "few\n".repeat(60) + "red\n";
+    let last = |options: &str| -> (usize, f64) {
+        let said = run(&scratch, &format!("predict model {options}"), &texts).quiet(0);
+        let fields = said.lines().last().and_then(|line| line.split_once('\t')).expect("a line");
+        let p: f64 = fields.1.parse().expect("a number");
+        (said.lines().count(), if fields.0 == "few" { p } else { 1.0 - p })
+    };
+    let (plain, adapted) = (last(""), last("--adapt"));
+    assert!(plain.0 == 61 && adapted.0 == 61);
+    assert!(plain.1 < 0.5 && adapted.1 > plain.1 + 0.2, "{plain:?} {adapted:?}");
+    assert_eq!(last("--adapt --threads 2"), adapted);
+    run(&scratch, "predict model --adapt", "").quiet(0);
+}
+
+#[test]
 fn what_was_trained_predicts() {
     let scratch = trained();
     let texts = "a ship\n\nbread of the nation\nbutter\n";
