@@ -84,6 +84,7 @@ check:
 	.ci/circles
 	.ci/widths
 	.ci/words
+	.ci/documents
 	cd fuzz && $(CARGO) metadata --locked --format-version 1 >/dev/null
 	cd programs/python && $(CARGO) fmt --check && \
 	  $(CARGO) clippy --profile checked --locked --target-dir ../../target -- -D warnings
@@ -129,7 +130,8 @@ field-document: field
 
 field-pages:
 	@$(FIELD) page benches/field/results.json --markdown docs/lab/field.md \
-	  --html docs/lab/field.html --picture docs/pictures/field.svg
+	  --html docs/lab/field.html --picture docs/pictures/field.svg \
+	  --data benches/results/field.tsv
 
 field-quick: release
 	@$(FIELD) run --plan quick --strict --limit 300 --out $(dir $(BIN))field/quick/results.json

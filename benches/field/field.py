@@ -369,6 +369,8 @@ def pages(options):
         options.markdown.write_text(page.document(record, options.markdown.read_text()))
     if options.picture:
         options.picture.write_text(page.matrix(record))
+    if options.data:
+        options.data.write_text(page.data(record))
     if options.summary:
         options.summary.write_text(page.summary(record))
     return 0
@@ -438,6 +440,7 @@ def main():
     command.add_argument("--html", type=pathlib.Path)
     command.add_argument("--markdown", type=pathlib.Path)
     command.add_argument("--picture", type=pathlib.Path)
+    command.add_argument("--data", type=pathlib.Path)
     command.add_argument("--summary", type=pathlib.Path)
     command.set_defaults(act=pages)
     command = commands.add_parser("same")

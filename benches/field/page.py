@@ -253,7 +253,7 @@ def tools_table(record):
 
 KINDS = {
     "ranking": lambda measured: measured["area"],
-    "surely wrong": lambda measured: measured["wrong"][0],
+    "wrong": lambda measured: measured["wrong"][0],
     "errors": lambda measured: measured["error"][0],
     "ham lost": lambda measured: measured["lost"][0],
 }
@@ -285,7 +285,7 @@ def overview(record):
                 return f"{shown} ({better + 1})"
 
             cells = [name, placed(order_of, percent(mine["area"], 3))]
-            cells.append(placed(KINDS["surely wrong"], percent(mine["wrong"][0])))
+            cells.append(placed(KINDS["wrong"], percent(mine["wrong"][0])))
             cells.append(placed(lambda one: one["unsure"][0], percent(mine["unsure"][0])))
             cells.append(placed(KINDS["ham lost"], percent(mine["lost"][0])))
             cells.append(placed(KINDS["errors"], percent(mine["error"][0])))
@@ -298,6 +298,30 @@ def overview(record):
             table.append((False, cells))
     head = ["task", "(1-AUC) %", "wrong %", "unsure %", "ham lost", "error %"]
     return Table([*head, "best ranking of the others"], table)
+
+
+def data(record):
+    """All tools in all tasks, as the tab-separated file that documents cite."""
+    head = ["task", "tool", "(1-AUC) %", "wrong %", "unsure %", "ham lost %", "spam called ham %"]
+    lines = [
+        f"# Kept apart: each message is classified before it is learned, or is never learned; "
+        f"{record['date']}; make field-document",
+        "\t".join([*head, "error %", "ms a message"]),
+    ]
+    for task, (_, title) in tasks.TASKS.items():
+        for part, rows in parts_of(record, task).items():
+            for one, found in rows:
+                m, cost = found.get("measures"), found.get("cost")
+                if not m:
+                    continue
+                shares = [percent(m[key][0]) for key in ("wrong", "unsure", "lost", "through", "error")]
+                spent = ""
+                if cost and "learn_cpu_ms" in cost:
+                    spent = f"{cost['learn_cpu_ms'] + cost['judge_cpu_ms']:.1f}"
+                name = f"{title} {part}".strip()
+                tool = name_of(one["tool"], one["setting"])
+                lines.append("\t".join([name, tool, percent(m["area"], 3), *shares, spent]))
+    return "\n".join(lines) + "\n"
 
 
 def missing(record, task):
@@ -419,14 +443,14 @@ def curves(record, task):
                 for one, part in found[size]:
                     point = (int(size), part["measures"][key][0])
                     series.setdefault(name_of(one["tool"], one["setting"]), []).append(point)
-            charts += chart(f"{title} after a cold start", series, "mails of each kind", True)
+            charts += chart(f"{title} after a cold start", series, "messages of each kind", True)
         return charts
     series = {
         name_of(one["tool"], one["setting"]): part["curve"]
         for one, part in parts_of(record, task).get("", [])
         if part.get("curve")
     }
-    return chart("Errors among the last mails", series, "mails judged") if series else ""
+    return chart("Errors among the last messages", series, "messages classified") if series else ""
 
 
 def sections(record, whole=False):
@@ -451,7 +475,7 @@ def sections(record, whole=False):
         else:
             found[task] = [(part, verdicts(rows, whole)) for part, rows in parts.items()]
         if task in STREAMS and parts:
-            found[task].append(("Errors in % as the mails go on", learning(parts[""])))
+            found[task].append(("Errors in % as messages go on", learning(parts[""])))
         if task in record["gaps"]:
             found[task].append(("", f"SKIPPED: {record['gaps'][task]}.\n"))
         if missing(record, task):
@@ -571,7 +595,7 @@ def matrix(record):
 
 CELLS = {
     "cold": ["Cells of the first table: (1-AUC) %, ham lost %, unsure %, errors %."],
-    "attack": ["Cells: per cent of the disguised spam that is judged ham."],
+    "attack": ["Cells: per cent of the disguised spam that is classified ham."],
 }
 STYLE = """
 body { font: 15px/1.45 sans-serif; max-width: 70em; margin: 2em auto; padding: 0 1em; color: #222 }
@@ -594,9 +618,9 @@ def html(record):
         f"<style>{STYLE}</style>\n<h1>Mail filters side by side</h1>\n",
         f"<p>{markup.escape(sizes(record))}</p>\n",
         "<p>Rows stand in order of (1-AUC), the best first; rows of dbacl are tinted. Numbers in "
-        "brackets hold 95 % of the resamplings. <i>Wrong</i> are sure verdicts that are wrong, "
-        "<i>unsure</i> is the share of mails without a sure one, <i>through</i> is spam judged "
-        "ham, <i>error</i> counts unsure mails as ham, <i>fewest</i> are the errors at the best "
+        "brackets hold 95 % of the resamplings. <i>Wrong</i> are confident verdicts that are wrong, "
+        "<i>unsure</i> is the share of messages without a confident verdict, <i>through</i> is spam "
+        "called ham, <i>error</i> counts unsure messages as ham, <i>fewest</i> are the errors at the best "
         "of all thresholds, <i>at 0.1 %</i> is the spam found if so much ham may be lost. <i>Chance</i> "
         "is how likely so large a difference to the mail filter is if both are equally good; "
         "clear means a chance below 0.05.</p>\n",

@@ -123,12 +123,12 @@ def online(mails, start, wants, delay=0):
 
 
 def immediate(world, start):
-    """Every mail is learned as soon as it has been judged."""
+    """Every message is learned as soon as it has been classified."""
     yield from online(world.stream(), start, lambda *_: True)
 
 
 def delayed(world, start):
-    """The truth about a mail is told 1,000 mails later."""
+    """The truth about a message comes 1,000 messages later."""
     yield from online(world.stream(world.plan.late), start, lambda *_: True, world.plan.delay)
 
 
@@ -148,14 +148,14 @@ def answering(mails):
 
 
 def partial(world, start):
-    """The truth is told about the mails of some recipients, who get a quarter of the mails."""
+    """Some recipients correct verdicts; they get a quarter of the messages."""
     mails = world.stream()
     chosen = answering(mails)
     yield from online(mails, start, lambda _, mail, *__: corpus.recipient(mail) in chosen)
 
 
 def active(world, start):
-    """At most 400 labels are asked for: the first ones, then those of doubtful mails."""
+    """At most 400 labels are asked for: the first ones, then those of doubtful messages."""
     asked, margins = 0, []
 
     def wants(number, mail, opinion, tool):
@@ -178,7 +178,7 @@ def learn_and_judge(tool, learn, judge):
 
 
 def batch(world, start):
-    """A part is learned, another is judged."""
+    """A part is learned, another is classified."""
     learn, judge = world.divided()
     tool = start()
     at = [(tool.cost()[0], time.monotonic())]
@@ -208,7 +208,7 @@ def batch(world, start):
 
 
 def cold(world, start):
-    """A few mails of each kind are learned, drawn 20 times; others are judged."""
+    """A few messages of each kind are learned, drawn 20 times; others are classified."""
     kinds = {
         label: [mail for mail in world.main.mails if mail.label == label]
         for label in ("ham", "spam")
@@ -244,7 +244,7 @@ def cold(world, start):
 
 
 def source(world, start):
-    """One corpus is learned, another is judged."""
+    """One corpus is learned, another is classified."""
     for one in world.corpora:
         for other in world.corpora:
             if one is not other:
@@ -255,7 +255,7 @@ def source(world, start):
 
 
 def change(world, start):
-    """The older three fifths are learned, the newer mails are judged."""
+    """The older three fifths are learned, newer messages are classified."""
     dated = [(corpus.arrived(mail), mail) for mail in world.main.mails]
     mails = sorted(
         ((moment, mail) for moment, mail in dated if moment), key=lambda one: (one[0], one[1].name)
@@ -293,7 +293,7 @@ def noise(world, start):
 
 
 def attack(world, start):
-    """Spam that the tool found is disguised and judged again."""
+    """Spam that the tool found is disguised and classified again."""
     learn, judge = world.divided()
     tool = start()
     tool.learn(labelled(learn))

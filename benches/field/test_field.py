@@ -609,6 +609,8 @@ class Pages(Case):
         self.assertEqual(text, page.document(record, text), advice)
         self.assertEqual((docs / "lab/field.html").read_text(), page.html(record), advice)
         self.assertEqual((docs / "pictures/field.svg").read_text(), page.matrix(record), advice)
+        data = HERE.parent / "results/field.tsv"
+        self.assertEqual(data.read_text(), page.data(record), advice)
         self.assertEqual(page.summary(record), summary.read_text())
 
 
