@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-//! The recipes of `docs/mail.md` and `docs/mail-categories.md`, followed in an empty home folder
+//! The recipes of `docs/mail.md` and `docs/mail-recipes.md`, followed in an empty home folder
 //! with the real mail programs. Each is a script in `tests/mail/`; without its programs it is
 //! skipped.
 

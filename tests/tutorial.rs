@@ -129,7 +129,7 @@ fn runner(document: &str, language: &str, recipe: &str) -> Option<String> {
     match (document, language) {
         (_, "console") => RUN_HERE.contains(&document).then(|| "tests/tutorial.rs".to_owned()),
         ("README.md" | "docs/python.md", "python") => Some("the tests of dbacl-python".to_owned()),
-        ("docs/mail.md" | "docs/mail-categories.md", "sh") => {
+        ("docs/mail.md" | "docs/mail-recipes.md", "sh") => {
             script("tests/mail", &scripts("tests/mail"))
         }
         ("docs/server.md", _) => {
@@ -176,7 +176,7 @@ fn every_block_of_commands_is_run_and_every_other_one_is_marked() {
 
 #[test]
 fn pictures_are_made_from_their_results() {
-    for name in ["verdicts", "tools"] {
+    for name in ["tools"] {
         let script = root().join(format!("docs/pictures/{name}.py"));
         let Ok(drawn) = command("python3").arg(script).output() else {
             return skip("tutorial::pictures_are_made", "python3 is not installed");

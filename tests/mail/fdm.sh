@@ -10,7 +10,7 @@ learned
 fetch() { fdm -a stdin fetch 2>"$work/fdm.err" || { cat "$work/fdm.err"; fail "fdm ends with $?"; }; }
 # fdm says on stderr how many messages it has processed.
 may_say='1 messages processed'
-recipe fdm
+recipe fdm-categories
 holds "$HOME/mail/spam" 'Subject: a limited offer'
 message spam marker-spam | fetch
 holds "$HOME/mail/spam" marker-spam

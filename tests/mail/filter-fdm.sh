@@ -1,7 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-3.0-or-later
 # fdm lets the filter rewrite mail.
-page=docs/mail.md
 . "$(dirname "$0")/lib.sh"
 wrap fdm
 # fdm of the superuser ends if another one is running: other runs of this test are waited for.

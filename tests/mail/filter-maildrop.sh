@@ -1,7 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-3.0-or-later
 # maildrop passes mail through the filter.
-page=docs/mail.md
 . "$(dirname "$0")/lib.sh"
 wrap maildrop
 filtered

@@ -1,7 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-3.0-or-later
 # The keys that docs/mail.md gives mutt, pressed on a terminal.
-page=docs/mail.md
 . "$(dirname "$0")/lib.sh"
 need mutt
 need tmux

@@ -1,7 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-3.0-or-later
 # notmuch: the mail filter learns queries and tags what is new, whatever ids senders choose.
-page=docs/mail.md
 . "$(dirname "$0")/lib.sh"
 need notmuch
 filtered

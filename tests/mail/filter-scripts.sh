@@ -1,7 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-3.0-or-later
 # The script of a Postfix pipe, and the commands of mutt's keys, which filter-mutt.sh presses.
-page=docs/mail.md
 . "$(dirname "$0")/lib.sh"
 filtered
 recipe postfix

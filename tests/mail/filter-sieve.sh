@@ -1,7 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-3.0-or-later
 # Dovecot Sieve: the calling convention of a filter, and, where Dovecot is installed, a delivery.
-page=docs/mail.md
 . "$(dirname "$0")/lib.sh"
 filtered
 recipe sieve

@@ -4,7 +4,7 @@
 . "$(dirname "$0")/lib.sh"
 wrap maildrop
 learned
-recipe maildrop
+recipe maildrop-categories
 holds "$HOME/mail/spam" 'Subject: a limited offer'
 for kind in private work spam; do
   message $kind "marker-$kind" | maildrop || fail "maildrop ends with $?"

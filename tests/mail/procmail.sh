@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-3.0-or-later
-# procmail: from an empty home folder by docs/mail-categories.md alone; three categories; a missing model.
+# procmail: from an empty home folder by docs/mail-recipes.md alone; three categories; a missing model.
 . "$(dirname "$0")/lib.sh"
 need formail
 own_procmail
@@ -10,7 +10,8 @@ had_mailbox=
 
 # The recipe of the document, literally. Its `dbacl -v` ends with the number of the verdict: see
 # below.
-recipe begin
+learned
+recipe procmail-categories
 holds "$HOME/procmail.log" 'Folder: spam'
 holds "$HOME/mail/spam" 'Subject: a limited offer'
 

@@ -1,7 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-3.0-or-later
-# The short way of docs/mail.md: learned and filtered with two commands, delivered by procmail.
-page=docs/mail.md
+# The short way of docs/mail.md and docs/mail-recipes.md: learned and filtered with two commands, delivered by procmail.
 . "$(dirname "$0")/lib.sh"
 own_procmail
 filtered
