@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //! Explanations of the words of descriptions, for pages that show them.
 
+use shakmaty::{Color, Position as _, Square};
+
+use crate::view::Prospect;
+
 /// The kinds of rich words: the two letters that a word begins with, and what the rest of it tells.
 /// `n` or a digit stands for pawn units, capital letters for pieces, `-` for nothing.
 pub(crate) const RICH: &[(&str, &str)] = &[
@@ -119,9 +123,61 @@ pub(crate) fn find(word: &str) -> Option<(&'static str, &'static str)> {
     RICH.iter().chain(CONTEXT).copied().find(|(kind, _)| word.starts_with(kind))
 }
 
+/// What stands to be lost after a move, and what it threatens, in plain words for the kinds of words
+/// that tell of it: the kinds are shown as one.
+pub(crate) fn plainly(kind: &'static str, prospect: &Prospect) -> Option<(&'static str, String)> {
+    let Prospect { after, view, .. } = prospect;
+    let (board, them) = (after.board(), after.turn());
+    let dearest = |side: Color, value: &dyn Fn(Square) -> i32| {
+        let man = board.by_color(side).into_iter().max_by_key(|&square| value(square))?;
+        let role = format!("{:?}", board.role_at(man)?).to_lowercase();
+        (value(man) > 0).then(|| format!("the {role} on {man}"))
+    };
+    match kind {
+        "ha" | "hb" | "hc" | "hd" | "he" | "xf" => {
+            let lost = dearest(them.other(), &|square| view.lost_at(square));
+            let text = lost.map(|man| format!("the opponent could take {man}"));
+            Some(("h", text.unwrap_or_else(|| "no man stands to be lost".to_owned())))
+        }
+        "ta" | "tb" | "tc" | "tn" => {
+            let won = dearest(them, &|square| view.won_at(square));
+            let text = won.map(|man| format!("it threatens to take {man}"));
+            Some(("t", text.unwrap_or_else(|| "it threatens to take nothing".to_owned())))
+        }
+        _ => None,
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::testing::read_fen;
+    use shakmaty::uci::UciMove;
+
+    #[test]
+    fn what_can_be_taken_is_said_plainly() {
+        for (fen, m, lost, threat) in [
+            (
+                "r1bqkbnr/pppp1ppp/2n5/4p3/4P3/5N2/PPPP1PPP/RNBQKB1R w KQkq - 2 3",
+                "f3e5",
+                "the opponent could take the knight on e5",
+                "it threatens to take nothing",
+            ),
+            (
+                "4k3/8/8/3n4/8/8/8/R3K3 w - - 0 1",
+                "a1d1",
+                "no man stands to be lost",
+                "it threatens to take the knight on d5",
+            ),
+        ] {
+            let position = read_fen(fen).expect("a good FEN");
+            let m: UciMove = m.parse().expect("a move");
+            let prospect = Prospect::new(&position, m.to_move(&position).expect("legal"));
+            let said =
+                ["ha", "tn", "xa"].map(|kind| plainly(kind, &prospect).map(|(_, text)| text));
+            assert_eq!(said, [Some(lost.to_owned()), Some(threat.to_owned()), None], "{fen}");
+        }
+    }
     use crate::testing::{described, games};
 
     #[test]

@@ -198,6 +198,7 @@ impl Odds {
         if turn.moves.is_empty() {
             return Vec::new();
         }
+        let now = turn.positions.last().expect("the position now");
         self.describer.words.spelt = Some(Vec::new());
         let first = self.first(turn);
         let spelt = self.describer.words.spelt.take().unwrap_or_default();
@@ -206,7 +207,8 @@ impl Odds {
         let words = |&number: &usize| {
             let words =
                 group.ids[ranges[number].clone()].iter().zip(&spelt[ranges[number].clone()]);
-            self.reasons_of_words(words)
+            let prospect = Prospect::new(now, turn.moves[number]);
+            self.reasons_of_words(words, &prospect)
         };
         let mut all: Vec<Vec<Part>> = numbers.iter().map(words).collect();
         if let Some((second, looked)) = self.look(turn, &first) {
@@ -221,15 +223,16 @@ impl Odds {
     fn reasons_of_words<'a>(
         &self,
         words: impl Iterator<Item = (&'a FeatureId, &'a String)>,
+        prospect: &Prospect,
     ) -> Vec<Part> {
-        let mut kinds: BTreeMap<(&str, &str), f64> = BTreeMap::new();
+        let mut kinds: BTreeMap<(&str, String), f64> = BTreeMap::new();
         for (&id, word) in words {
-            let kind = legend::find(word).unwrap_or((word, word));
+            let (kind, meaning) = legend::find(word).unwrap_or(("", word));
+            let plain = legend::plainly(kind, prospect);
+            let kind = plain.unwrap_or_else(|| (kind, meaning.to_owned()));
             *kinds.entry(kind).or_default() += self.first.get(id);
         }
-        let part = |((_, meaning), score): ((&str, &str), f64)| {
-            (meaning.to_owned(), score / self.calibration.temperature)
-        };
+        let part = |((_, meaning), score)| (meaning, score / self.calibration.temperature);
         kinds.into_iter().map(part).collect()
     }
 }
