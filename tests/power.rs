@@ -77,7 +77,8 @@ const CASES: &[(&str, &str, &str)] = &[
          printf 'Subject: lunch\\n\\nnoon %s\\n' $n >h/$n; \
          printf 'Subject: prize\\n\\nclick %s\\n' $n >s/$n; done; \
          printf 'Subject: lunch\\n\\nprize\\n' >1; dbacl --quiet --mail-learn f ham=h spam=s; \
-         printf 'default = \"@/f\"\\nmodels = \"@/u/{user}\"\\n[listen]\\nspamc = \"@/spamc\"\\n' >c; \
+         printf 'default = \"@/f\"\\nmodels = \"@/u/{user}\"\\n' >c; \
+         printf '[listen]\\nspamc = \"@/spamc\"\\n' >>c; \
          sed \"s|@|$PWD|\" c >d",
         "dbacl-server --config d 2>/dev/null & \
          until dbacl-server --config d --teach spam --user ann <1 2>/dev/null; do sleep .1; done; \

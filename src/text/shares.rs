@@ -18,7 +18,7 @@ const ADDED: f64 = 10.0;
 const ROUNDS: usize = 200;
 const NEAR: f64 = 1e-6;
 
-/// The shares of labels among texts with these probabilities, where `priors` were those of training.
+/// The shares of labels among texts with these probabilities; `priors` are the shares of training.
 pub(super) fn shares<'a>(
     predictions: impl Iterator<Item = &'a [f64]> + Clone,
     priors: &[f64],

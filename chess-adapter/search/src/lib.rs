@@ -24,6 +24,7 @@
 
 pub mod board;
 mod checks;
+mod evaluate;
 mod exchange;
 mod limits;
 mod moves;
@@ -37,11 +38,12 @@ mod tree;
 pub mod values;
 
 pub use checks::Checks;
+pub use evaluate::Evaluate;
 pub use exchange::{Capture, attackers, captures, cheapest, exchange_value};
 pub use limits::{Clock, Limits};
 pub use moves::PackedMove;
 pub use request::{Advice, Ending, Found, Line, Request};
-pub use searcher::{Evaluate, Searcher};
+pub use searcher::Searcher;
 pub use terms::{FULL, TEMPO, TERMS, UNIT, name as name_of_term, pieces_left, terms};
 pub use tree::key_of;
 pub use values::Values;

@@ -3,17 +3,10 @@
 
 use std::sync::Arc;
 
-use shakmaty::Chess;
-
+use crate::evaluate::Evaluate;
 use crate::ordering::Order;
 use crate::table::Table;
 use crate::values::Values;
-
-/// Says what positions are worth where looking ahead ends.
-pub trait Evaluate: Send + Sync {
-    /// What a position is worth without looking ahead, centipawns for the side to move.
-    fn evaluate(&self, position: &Chess) -> i32;
-}
 
 /// Searches positions, and keeps its tables from one search to the next.
 pub struct Searcher {

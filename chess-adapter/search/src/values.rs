@@ -5,8 +5,8 @@ use std::fmt::{self, Write as _};
 
 use shakmaty::{Bitboard, Board, Chess, Color, Position as _};
 
-use crate::Evaluate;
 use crate::board::{count, steps};
+use crate::evaluate::Evaluate;
 use crate::terms::{FULL, TEMPO, TERMS, UNIT, name, terms};
 
 /// Parts of a centipawn in which values are kept.
