@@ -50,8 +50,8 @@ fn parts(text: &str) -> Vec<Part> {
 }
 
 /// Documents whose blocks marked `console` are run here.
-const RUN_HERE: [&str; 4] =
-    ["docs/tutorial.md", "docs/languages.md", "README.md", "docs/packaging.md"];
+const RUN_HERE: [&str; 5] =
+    ["docs/tutorial.md", "docs/text.md", "docs/languages.md", "README.md", "docs/packaging.md"];
 
 /// Runs the commands of a document: in an empty home, or in the repository's folder.
 fn check(document: &str, in_empty_home: bool) {
@@ -97,6 +97,11 @@ fn check(document: &str, in_empty_home: bool) {
 #[test]
 fn the_tutorial_prints_what_it_says() {
     check("docs/tutorial.md", false);
+}
+
+#[test]
+fn the_page_about_text_prints_what_it_says() {
+    check("docs/text.md", false);
 }
 
 #[test]
