@@ -9,8 +9,8 @@
 //! CORPORA holds unpacked corpora. Rows are `later list stay older home test few copies arrival
 //! wrong phishing enron ling words headers stream`; without any, all but `test` and `stream` are
 //! measured. "lost" is good mail confidently called spam, "missed" spam confidently called ham, in
-//! percent of its kind; "unsure" counts two good messages for each spam where there are both. "at .1"
-//! and "at .5" are the spam above a threshold that 0.1 or 0.5 % of good mail exceeds.
+//! percent of its kind; "unsure" counts two good messages for each spam where there are both. "at
+//! .1" and "at .5" are the spam above a threshold that 0.1 or 0.5 % of good mail exceeds.
 
 use dbacl::measures::{Scored, area_above, mistakes, recall_at};
 use dbacl::{FittedSet, MailFolder, MailLearnOptions};

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-//! The two blocks of a message, its text and its tags, and what the fit, lessons and verdicts
-//! share: inputs, scales and costs.
+//! The blocks of a message, its text, its tags and its tags of agreement, and what the fit, lessons
+//! and verdicts share: inputs, scales and costs.
 //!
 //! ```text
-//! input of a feature   v_b / sqrt(known features of the block)       v: 1 for text, 0.85 for tags
+//! input of a feature   v_b / sqrt(known features of the block)    v: 1, 0.85 and 0.3
 //! scale of a feature   ln((N+1)/df)^1.5       N messages, df of them with the feature
 //! weight               scale * sum            sum over messages of dual variable * y * input
 //! ```
@@ -14,11 +14,12 @@
 use dbacl_linear::scales;
 use dbacl_numeric::elementary::narrow;
 
-/// Blocks of a message: the text, and tags of what the sender's side wrote.
-pub(crate) const BLOCKS: usize = 2;
+/// Blocks of a message: the text, tags of what the sender's side wrote, and tags that say whether
+/// sender, relays and links belong together.
+pub(crate) const BLOCKS: usize = 3;
 
 /// The weights of the blocks.
-const WEIGHTS: [f64; BLOCKS] = [1.0, 0.85];
+const WEIGHTS: [f64; BLOCKS] = [1.0, 0.85, 0.3];
 
 /// The input of the intercept. The smaller it is, the less a fit learns how much spam there was in
 /// the mail that it saw, which other mail does not share.
@@ -43,7 +44,17 @@ pub(crate) fn intercept() -> f32 {
 
 /// The input of the features of each block that has so many known ones.
 pub(crate) fn inputs(known: [usize; BLOCKS]) -> [f32; BLOCKS] {
-    [0, 1].map(|block| dbacl_linear::input(WEIGHTS[block], known[block]))
+    std::array::from_fn(|block| dbacl_linear::input(WEIGHTS[block], known[block]))
+}
+
+/// The score in a problem: `sums` are the weights of each block's features, `intercept` is what the
+/// intercept adds.
+pub(crate) fn score(sums: [f64; BLOCKS], inputs: [f64; BLOCKS], intercept: f64) -> f64 {
+    let mut score = 0.0;
+    for (sum, input) in sums.into_iter().zip(inputs) {
+        score += sum * input;
+    }
+    score + intercept
 }
 
 /// Number of problems of so many labels.

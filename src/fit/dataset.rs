@@ -69,9 +69,8 @@ impl Dataset {
 
     /// The columns of a message by block.
     pub(crate) fn row(&self, document: usize) -> [&[u32]; BLOCKS] {
-        let start = if document == 0 { 0 } else { self.ends[document - 1][1] };
-        let [text, end] = self.ends[document];
-        [&self.columns[start..text], &self.columns[text..end]]
+        let mut start = if document == 0 { 0 } else { self.ends[document - 1][BLOCKS - 1] };
+        self.ends[document].map(|end| &self.columns[std::mem::replace(&mut start, end)..end])
     }
 
     /// Messages of each label.
@@ -116,7 +115,7 @@ impl Dataset {
                 let own = own[column as usize * number + folds[document]];
                 knows.get(column as usize) == Some(&true) || self.with[column as usize] > own
             };
-            let [text, _] = self.row(document);
+            let [text, ..] = self.row(document);
             share(text.iter().filter(is_known).count(), text.len())
         };
         (0..self.len()).map(share).collect()
@@ -145,7 +144,7 @@ mod tests {
         let mut data = Dataset::new(2);
         let mut push = |label, from: u32, to: u32| {
             let ids: Vec<u32> = (from..to).collect();
-            data.push(label, 0, [&ids, &[]]);
+            data.push(label, 0, [&ids, &[], &[]]);
         };
         push(0, 1, 50);
         push(1, 1, 50);
@@ -163,7 +162,7 @@ mod tests {
         let mut data = Dataset::new(2);
         // 1 and 2 are words of all, 12 is a tag, the others are words of one message each.
         for number in 0..4 {
-            data.push(number % 2, 0, [&[1, 2, 100 + u32::try_from(number).unwrap()], &[12]]);
+            data.push(number % 2, 0, [&[1, 2, 100 + u32::try_from(number).unwrap()], &[12], &[]]);
         }
         assert_eq!(data.row(1)[1], [3]);
         assert_eq!(data.known_shares(&[0, 0, 1, 1], &[]), [2.0 / 3.0; 4]);

@@ -14,7 +14,7 @@
 //! A feature is known if either of the two knows it. The general model has not seen the messages of
 //! the filter: in cross-validation its scores are the same in every fold.
 
-use crate::fit::blocks::{BLOCKS, inputs};
+use crate::fit::blocks::{BLOCKS, inputs, score};
 use crate::fit::calibrate::Calibration;
 use crate::fit::dataset::Dataset;
 use dbacl_numeric::elementary::real;
@@ -109,8 +109,7 @@ impl GeneralModel {
             }
             let inputs = inputs(known).map(f64::from);
             let each = sums.iter().zip(&self.intercepts);
-            let own =
-                each.map(|(sum, intercept)| sum[0] * inputs[0] + sum[1] * inputs[1] + intercept);
+            let own = each.map(|(sum, intercept)| score(*sum, inputs, *intercept));
             all.extend(self.same.scores(&own.collect::<Vec<f64>>()));
         }
         all

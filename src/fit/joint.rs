@@ -361,7 +361,7 @@ impl Problem<'_> {
             let at = at as usize;
             columns.clear();
             let inputs = inputs(self.known(&scales, at));
-            let blocks = [0, 1].map(|block| {
+            let blocks: [Block; BLOCKS] = std::array::from_fn(|block| {
                 let start = columns.len();
                 let own = data.row(at)[block].iter();
                 columns.extend(own.copied().filter(|&column| scales[column as usize] > 0.0));

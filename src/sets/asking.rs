@@ -301,6 +301,7 @@ mod tests {
             category: "spam".into(),
             probability,
             is_unsure,
+            has_other_part: false,
             probabilities: vec![1.0 - probability, probability],
         };
         let doubt = doubt(&verdict);

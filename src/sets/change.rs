@@ -13,7 +13,7 @@ use super::report::Outcome;
 use super::weighing::Weights;
 use crate::error::{Warning, WarningSink};
 use crate::fit::blocks::{
-    COST, Scales, costs, inputs, intercept, least_documents, positive, problems,
+    BLOCKS, COST, Scales, costs, inputs, intercept, least_documents, positive, problems,
 };
 use crate::fit::joint::Wishes;
 use crate::store::journal::LIMIT;
@@ -200,7 +200,7 @@ impl Change<'_> {
         let before = (tables.documents.clone(), tables.left_out, tables.intercepts.clone());
         let duals = vec![0.0; problems(before.0.len())];
         let label = document.label;
-        let effect = Effect { label, is_left_out: false, inputs: [0.0; 2], duals };
+        let effect = Effect { label, is_left_out: false, inputs: [0.0; BLOCKS], duals };
         // With an effect of nothing the document counts, and no more.
         tables.add(Lesson { document, effect, withdrawn });
         let step = self.step();
@@ -213,7 +213,7 @@ impl Change<'_> {
     }
 
     /// The inputs and the dual variables of the last lesson's document.
-    fn step(&self) -> Result<([f32; 2], Vec<f32>)> {
+    fn step(&self) -> Result<([f32; BLOCKS], Vec<f32>)> {
         let tables = &self.filter.tables;
         let Some(Lesson { document, .. }) = tables.journal.lessons.last() else {
             return Ok(Default::default());
@@ -226,11 +226,12 @@ impl Change<'_> {
         let general = general.map(|general| Weights::of(&general.tables, &ids)).transpose();
         let general = general.map_err(fault)?;
         let mut scales = Scales::new(&tables.documents, least_documents(&tables.documents));
-        let mut known = [0; 2];
-        let (mut columns, mut own) = ([Vec::new(), Vec::new()], Vec::new());
+        let mut known = [0; BLOCKS];
+        let mut columns: [Vec<u32>; BLOCKS] = Default::default();
+        let mut own = Vec::new();
         for at in 0..ids.len() {
             let scale = scales.of(rows.all(at));
-            let block = usize::from(!message.is_text(at));
+            let block = message.block(at);
             let is_known = general.as_ref().is_some_and(|general| general.known[at]);
             known[block] += usize::from(scale > 0.0 || is_known);
             if scale > 0.0 {
@@ -247,7 +248,7 @@ impl Change<'_> {
         }
         table.intercept().copy_from_slice(&tables.intercepts);
         let inputs = inputs(known);
-        let blocks = [0, 1].map(|block| Block {
+        let blocks: [Block; BLOCKS] = std::array::from_fn(|block| Block {
             columns: u32::try_from(columns[block].len()).unwrap_or(u32::MAX),
             input: inputs[block],
         });

@@ -137,8 +137,8 @@ pub(super) fn tell(folder: &Path, changes: &[Change], warnings: WarningSink<'_>)
         // Writing to a String cannot fail.
         let _ = write!(text, "{}{}", if at > 0 { ", " } else { "" }, change.text());
     }
-    text.push_str("; these messages are learned now. ");
-    text.push_str("Learn again more often, or leave old mail out with --window DAYS");
+    text.push_str("; these messages are learned now. Thirty answers about other new mail teach ");
+    text.push_str("most (--mail-ask), or leave old mail out with --window DAYS");
     warnings(Warning::new(text));
 }
 

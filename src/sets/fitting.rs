@@ -3,7 +3,7 @@
 
 use super::error::FittedSetError;
 use super::weighing::{OpenGeneral, Weights};
-use crate::fit::blocks::problems;
+use crate::fit::blocks::{BLOCKS, problems};
 use crate::fit::dataset::Dataset;
 use crate::fit::general::GeneralModel;
 use crate::fit::joint::{FOLDS, FitNote, Problem, Quality, Solution, Wishes};
@@ -61,10 +61,10 @@ pub(crate) fn fit(
     let mut data = Dataset::new(width);
     let mut places = Vec::new();
     for (number, document) in documents.iter().enumerate() {
-        let [text, tags] = &document.features;
         // Labels without a folder have greater numbers.
         if usize::from(document.label) < width {
-            data.push(usize::from(document.label), document.name(), [text, tags]);
+            let features = document.features.each_ref().map(Vec::as_slice);
+            data.push(usize::from(document.label), document.name(), features);
             places.push(number);
         }
     }
@@ -87,7 +87,7 @@ pub(crate) fn fit(
             let duals = solution.duals[at * width..][..width].to_vec();
             (solution.inputs[at], duals, solution.is_left_out[at])
         } else {
-            ([0.0; 2], vec![0.0; width], true)
+            ([0.0; BLOCKS], vec![0.0; width], true)
         };
         document.is_left_out = is_left_out;
         builder.add(document, Effect { label: document.label, is_left_out, inputs, duals });

@@ -45,8 +45,11 @@ pub struct SetVerdict {
     pub category: String,
     /// Its probability, 0 to 1.
     pub probability: f64,
-    /// Whether the probability lies between the thresholds, so that the verdict is `unsure`.
+    /// Whether the probability lies between the thresholds, or something else speaks against the
+    /// category, so that the verdict is `unsure`.
     pub is_unsure: bool,
+    /// Whether it is unsure because a part of the text, by itself, is of another category.
+    pub has_other_part: bool,
     /// Probability of each category, 0 to 1, in their order.
     pub probabilities: Vec<f64>,
 }
@@ -57,6 +60,10 @@ impl fmt::Display for SetVerdict {
         let mut text = Vec::new();
         let decision = Decision { label: 0, probability, is_unsure };
         decision.write(&mut text, category.as_bytes());
+        if self.has_other_part {
+            // Rules of mail systems look for the name of the other category after `unsure`.
+            text.extend_from_slice(b"; a part looks different");
+        }
         f.write_str(&String::from_utf8_lossy(&text))
     }
 }
@@ -312,7 +319,8 @@ impl MailFilter {
         let mut probabilities: Vec<f64> = odds.into_iter().map(share).collect();
         probabilities[label] = probability;
         let category = self.names()[label].clone();
-        SetVerdict { category, probability, is_unsure, probabilities }
+        let has_other_part = self.rule().doubt(scores, support) == Some(Doubt::Part);
+        SetVerdict { category, probability, is_unsure, has_other_part, probabilities }
     }
 
     /// How much each feature adds to the odds of the verdict's category, in bits.
@@ -337,7 +345,7 @@ impl MailFilter {
         let mut all = 0.0;
         let mut bits: HashMap<u32, f64> = HashMap::new();
         for (at, id) in message.ids().into_iter().enumerate().filter(|&(at, _)| known[at]) {
-            let input = inputs[usize::from(!message.is_text(at))];
+            let input = inputs[message.block(at)];
             let own = per_nat * input * (weight(at, own) - weight(at, next));
             all += own;
             bits.insert(id, own);
@@ -413,9 +421,13 @@ mod tests {
             category: "spam".into(),
             probability,
             is_unsure,
+            has_other_part: false,
             probabilities: vec![1.0 - probability, probability],
         };
         assert_eq!(verdict(0.99123, false).to_string(), "spam 99.12%");
         assert_eq!(verdict(0.61, true).to_string(), "unsure 61.00% spam");
+        let part =
+            SetVerdict { category: "ham".into(), has_other_part: true, ..verdict(0.99, true) };
+        assert_eq!(part.to_string(), "unsure 99.00% ham; a part looks different");
     }
 }

@@ -14,10 +14,13 @@ use crate::token::id::FeatureId;
 /// Occurrences that are gathered at least before copies are dropped.
 const BATCH: usize = 1 << 16;
 
+/// Bits for the number of a block.
+const BLOCK_BITS: u32 = 2;
+
 /// Gathers the features of one message after the other.
 #[derive(Debug, Default)]
 pub(super) struct Gathering {
-    /// An occurrence as a number: id of the feature; place; whether it comes from text.
+    /// An occurrence as a number: id of the feature; place; block.
     keys: Vec<u64>,
     next: u32,
     /// Different features when copies were dropped.
@@ -31,9 +34,10 @@ impl Gathering {
         if id.0 == 0 {
             return;
         }
-        let place = u64::from(self.next.min(u32::MAX >> 1));
+        let place = u64::from(self.next.min(u32::MAX >> BLOCK_BITS));
         self.next = self.next.saturating_add(1);
-        self.keys.push(u64::from(id.0) << 32 | place << 1 | u64::from(is_text(feature.medium)));
+        let block = block(feature.medium) as u64;
+        self.keys.push(u64::from(id.0) << 32 | place << BLOCK_BITS | block);
         if self.keys.len() >= 2 * self.different + BATCH {
             self.drop_copies();
         }
@@ -55,9 +59,13 @@ impl Gathering {
     }
 }
 
-/// Whether a feature of this medium comes from text, and not from tags.
-pub(super) const fn is_text(medium: Medium) -> bool {
-    !medium.is_header()
+/// The block of features of this medium.
+pub(super) const fn block(medium: Medium) -> usize {
+    match medium.number() {
+        ..=3 => 0,
+        4 => 1,
+        _ => 2,
+    }
 }
 
 /// The different features of a message.
@@ -70,10 +78,11 @@ pub(crate) struct Message {
 impl Message {
     /// The features of a learned document; in its text all come at once.
     pub(crate) fn of(document: &Document) -> Self {
-        let block = |block: usize, is_text: u64| {
-            document.features[block].iter().map(move |&id| u64::from(id) << 32 | is_text)
+        let block = |(block, ids)| {
+            let ids: &Vec<u32> = ids;
+            ids.iter().map(move |&id| u64::from(id) << 32 | block)
         };
-        let mut keys: Vec<u64> = block(0, 1).chain(block(1, 0)).collect();
+        let mut keys: Vec<u64> = (0..).zip(&document.features).flat_map(block).collect();
         keys.sort_unstable();
         Self { keys }
     }
@@ -83,14 +92,14 @@ impl Message {
         self.keys.iter().map(|key| (key >> 32) as u32).collect()
     }
 
-    /// Whether the feature number `at` comes from text.
-    pub(crate) fn is_text(&self, at: usize) -> bool {
-        self.keys[at] & 1 == 1
+    /// The block of the feature number `at`.
+    pub(crate) fn block(&self, at: usize) -> usize {
+        self.keys[at] as usize & ((1 << BLOCK_BITS) - 1)
     }
 
     /// When the feature number `at` came first.
     pub(crate) fn place(&self, at: usize) -> u32 {
-        self.keys[at] as u32 >> 1
+        self.keys[at] as u32 >> BLOCK_BITS
     }
 
     /// How many features there are.
@@ -100,11 +109,11 @@ impl Message {
 
     /// The message as a filter learns it.
     pub(crate) fn document(&self, label: u8) -> Document {
-        let of = |is_text: bool| -> Vec<u32> {
-            let own = (0..self.len()).filter(|&at| self.is_text(at) == is_text);
+        let of = |block: usize| -> Vec<u32> {
+            let own = (0..self.len()).filter(|&at| self.block(at) == block);
             own.map(|at| (self.keys[at] >> 32) as u32).collect()
         };
-        Document::new(label, [of(true), of(false)])
+        Document::new(label, std::array::from_fn(of))
     }
 
     /// What the message is known by.
@@ -126,11 +135,11 @@ mod tests {
             for number in 0..occurrences {
                 let word = number.wrapping_mul(0x9e37_79b1) % words;
                 let body = format!("\x03{word}\x03");
-                let medium = Medium::new([3, 4][word % 2]);
+                let medium = Medium::new([3, 4, 5][word % 3]);
                 let feature = Feature { body: body.as_bytes(), medium, order: 1, pattern: None };
                 gathering.add(&feature);
                 let id = FeatureId::of(feature.body, medium).0;
-                firsts.entry(id).or_insert((u32::try_from(number).unwrap(), word % 2 == 0));
+                firsts.entry(id).or_insert((u32::try_from(number).unwrap(), word % 3));
             }
             let found = gathering.finish();
             assert_eq!(gathering.finish(), None);
@@ -139,7 +148,7 @@ mod tests {
                 continue;
             };
             assert_eq!(found.ids(), firsts.keys().copied().collect::<Vec<u32>>());
-            let places = (0..found.len()).map(|at| (found.place(at), found.is_text(at)));
+            let places = (0..found.len()).map(|at| (found.place(at), found.block(at)));
             assert_eq!(places.collect::<Vec<_>>(), firsts.into_values().collect::<Vec<_>>());
             let document = found.document(1);
             assert_eq!(document.features.concat().len(), found.len());

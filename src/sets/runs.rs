@@ -3,7 +3,7 @@
 //! bytes, which say little each, and tags such as `lp:news`: the evidence of runs is added up by
 //! the word of the text that they come from, and tags get readable names.
 
-use super::message::is_text;
+use super::message::block;
 use super::reasons::Evidence;
 use crate::filter::unicode::legend::readable;
 use crate::token::Feature;
@@ -39,7 +39,7 @@ impl Runs {
     /// Adds the next feature, with its evidence if it has some.
     pub(super) fn add(&mut self, feature: &Feature<'_>, bits: Option<f64>) {
         let word = feature.words().next().unwrap_or_default();
-        let is_text = is_text(feature.medium);
+        let is_text = block(feature.medium) == 0;
         if self.do_overlap && is_text && word.len() == RUN {
             self.run(word, bits);
         } else if let Some(bits) = bits {

@@ -2,7 +2,7 @@
 //! What a filter's tables say of a message: weights, scores and support.
 
 use super::message::Message;
-use crate::fit::blocks::{BLOCKS, Scales, inputs, intercept, least_documents, problems};
+use crate::fit::blocks::{BLOCKS, Scales, inputs, intercept, least_documents, problems, score};
 use crate::fit::dataset::share;
 use crate::fit::general::SameLabels;
 use crate::fit::rule::{Rule, Support};
@@ -129,7 +129,7 @@ impl Weighing {
         let (mut counts, mut texts) = ([0; BLOCKS], 0);
         let mut sums = vec![[0.0; BLOCKS]; width];
         for (at, own) in weights.chunks_exact(width).enumerate() {
-            let block = usize::from(!message.is_text(at));
+            let block = message.block(at);
             texts += usize::from(block == 0);
             counts[block] += usize::from(known[at]);
             for (sum, &weight) in sums.iter_mut().zip(own) {
@@ -138,7 +138,7 @@ impl Weighing {
         }
         let inputs = inputs(counts).map(f64::from);
         let each = sums.iter().zip(intercepts);
-        let each = each.map(|(sum, own)| sum[0] * inputs[0] + sum[1] * inputs[1] + own);
+        let each = each.map(|(sum, own)| score(*sum, inputs, *own));
         let mut scores: Vec<f64> = each.collect();
         let part = match intercepts {
             [intercept] => highest_part(message, &known, &weights, *intercept),
@@ -163,13 +163,13 @@ fn for_problems(same: &SameLabels, own: &[f64]) -> Vec<f64> {
 
 /// The highest score of a part of the text.
 fn highest_part(message: &Message, known: &[bool], weights: &[f32], intercept: f64) -> f64 {
-    let texts = (0..message.len()).filter(|&at| known[at] && message.is_text(at));
+    let texts = (0..message.len()).filter(|&at| known[at] && message.block(at) == 0);
     let mut texts: Vec<usize> = texts.collect();
     texts.sort_unstable_by_key(|&at| message.place(at));
     let last = texts.len().saturating_sub(PART / 2).max(1);
     let parts = (0..last).step_by(PART / 2).map(|start| {
         let part = &texts[start..texts.len().min(start + PART)];
-        let [input, _] = inputs([part.len(), 0]);
+        let [input, ..] = inputs([part.len(), 0, 0]);
         part.iter().map(|&at| f64::from(weights[at])).sum::<f64>() * f64::from(input) + intercept
     });
     parts.fold(f64::NEG_INFINITY, f64::max)

@@ -3,7 +3,7 @@
 
 use super::BLOCKS;
 use super::document::{Document, Effect};
-use super::table::{self, Sections};
+use super::table::{self, SINGLE_BITS, Sections};
 use crate::fit::blocks::{intercept, problems};
 use dbacl_linear::{Exact, Sum};
 use hashbrown::HashMap;
@@ -172,5 +172,5 @@ pub(crate) fn write_entry(out: &mut Vec<u8>, name: u64, effect: &Effect) {
 pub(crate) fn write_single(out: &mut Vec<u8>, id: u32, document: u32, block: usize) {
     out.extend_from_slice(&id.to_le_bytes());
     let block = u32::try_from(block).unwrap_or_default();
-    out.extend_from_slice(&(document << 1 | block).to_le_bytes());
+    out.extend_from_slice(&(document << SINGLE_BITS | block).to_le_bytes());
 }

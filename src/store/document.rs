@@ -7,8 +7,10 @@
 //! u8       1 if the document is a correction of a user, 2 if it is left out of the fit
 //! varint   number of features of the text
 //! varint   number of tags
+//! varint   number of tags of agreement
 //! u32      each feature of the text, rising
 //! u32      each tag, rising
+//! u32      each tag of agreement, rising
 //! ```
 
 use super::BLOCKS;
@@ -39,12 +41,13 @@ impl Document {
     /// A document with these features, in any order; a feature counts once, in the first block that
     /// has it.
     pub(crate) fn new(label: u8, mut features: [Vec<u32>; BLOCKS]) -> Self {
-        for ids in &mut features {
+        for block in 0..BLOCKS {
+            let (before, rest) = features.split_at_mut(block);
+            let ids = &mut rest[0];
             ids.sort_unstable();
             ids.dedup();
+            ids.retain(|id| before.iter().all(|other| other.binary_search(id).is_err()));
         }
-        let [text, tags] = &mut features;
-        tags.retain(|id| text.binary_search(id).is_err());
         Self { label, is_correction: false, is_left_out: false, features }
     }
 
@@ -164,13 +167,13 @@ mod tests {
     fn documents_and_effects_are_read_as_they_were_written() {
         let document = Document {
             is_correction: true,
-            ..Document::new(3, [vec![7, 5, 5, u32::MAX], vec![5, 1]])
+            ..Document::new(3, [vec![7, 5, 5, u32::MAX], vec![5, 1], vec![9, 1]])
         };
-        assert_eq!(document.features, [vec![5, 7, u32::MAX], vec![1]]);
+        assert_eq!(document.features, [vec![5, 7, u32::MAX], vec![1], vec![9]]);
         let effect = Effect {
             label: 2,
             is_left_out: false,
-            inputs: [0.25, 0.5],
+            inputs: [0.25, 0.5, 0.75],
             duals: vec![1.0, 0.0, 2.0],
         };
         let mut bytes = Vec::new();
@@ -191,11 +194,19 @@ mod tests {
 
     #[test]
     fn names_depend_on_features_alone() {
-        let one = Document::new(0, [vec![3, 1], vec![9]]);
-        let same =
-            Document { label: 1, is_correction: true, ..Document::new(0, [vec![1, 3], vec![9]]) };
+        let one = Document::new(0, [vec![3, 1], vec![9], vec![]]);
+        let same = Document {
+            label: 1,
+            is_correction: true,
+            ..Document::new(0, [vec![1, 3], vec![9], vec![]])
+        };
         assert_eq!(one.name(), same.name());
-        for other in [[vec![3], vec![9]], [vec![1, 3, 9], vec![]], [vec![1, 4], vec![9]]] {
+        for other in [
+            [vec![3], vec![9], vec![]],
+            [vec![1, 3, 9], vec![], vec![]],
+            [vec![1, 4], vec![9], vec![]],
+            [vec![1, 3], vec![], vec![9]],
+        ] {
             assert_ne!(Document::new(0, other).name(), one.name());
         }
     }

@@ -34,7 +34,7 @@ pub(crate) const LOCK: &str = "lock";
 /// How names of ledgers begin.
 const LEDGER: &str = "ledger.";
 /// How a ledger begins.
-const LEDGER_MAGIC: &[u8] = b"# dbacl ledger 4\n";
+const LEDGER_MAGIC: &[u8] = b"# dbacl ledger 5\n";
 /// How names of general models begin.
 const GENERAL: &str = "general.";
 /// What older versions of dbacl kept a filter in: a folder, or files beside a list of them.

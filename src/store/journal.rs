@@ -2,7 +2,7 @@
 //! The file `journal`: lessons since the table was written.
 //!
 //! ```text
-//! 18       # dbacl journal 1\n
+//! 18       # dbacl journal 2\n
 //! record   u64 name of the table that the lessons belong to
 //! records  lessons, and perhaps the announcement of another table
 //! ```
@@ -20,7 +20,7 @@ use super::frames::{self, Frames};
 use byteorder::{ByteOrder, LittleEndian};
 
 /// How a journal begins.
-pub(crate) const MAGIC: &[u8] = b"# dbacl journal 1\n";
+pub(crate) const MAGIC: &[u8] = b"# dbacl journal 2\n";
 
 /// A journal of so many bytes is folded into the table before the next lesson.
 pub(crate) const LIMIT: u64 = 1 << 18;
@@ -146,10 +146,14 @@ mod tests {
     use super::*;
 
     fn lesson(label: u8, is_moved: bool) -> Lesson {
-        let effect =
-            |label| Effect { label, is_left_out: false, inputs: [0.5, 0.25], duals: vec![1.5] };
+        let effect = |label| Effect {
+            label,
+            is_left_out: false,
+            inputs: [0.5, 0.25, 0.125],
+            duals: vec![1.5],
+        };
         Lesson {
-            document: Document::new(label, [vec![3, 9], vec![7]]),
+            document: Document::new(label, [vec![3, 9], vec![7], vec![8]]),
             effect: effect(label),
             withdrawn: is_moved.then(|| (4, effect(1 - label))),
         }

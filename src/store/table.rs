@@ -2,7 +2,7 @@
 //! The file `table`: rows of features by id, and the entries of documents.
 //!
 //! ```text
-//! 17       # dbacl filter 1\n
+//! 17       # dbacl filter 2\n
 //! u32      bytes of the head
 //! u32      CRC-32 of the head
 //! head     a JSON object, see Head
@@ -18,7 +18,7 @@
 //!
 //! ```text
 //! row       u32 id; for each label u24 documents; for each problem i48 sum in steps of 2^-32
-//! single    u32 id; u32 number of the document, times two, plus the block of the feature
+//! single    u32 id; u32 number of the document, times four, plus the block of the feature
 //! document  u64 name; effect: u8 label (255: withdrawn), u8 1 if it is left out of the fit,
 //!           2 bytes 0; f32 input of each block;
 //!           f32 dual variable of each problem
@@ -43,7 +43,7 @@ use std::path::Path;
 use std::sync::OnceLock;
 
 /// How a table begins.
-pub(crate) const MAGIC: &[u8] = b"# dbacl filter 1\n";
+pub(crate) const MAGIC: &[u8] = b"# dbacl filter 2\n";
 
 /// How tables of any version begin.
 pub(crate) const ANY_MAGIC: &[u8] = b"# dbacl filter ";
@@ -64,6 +64,9 @@ pub(crate) const WITHDRAWN: u8 = 255;
 
 /// Bytes of a single.
 const SINGLE: usize = 8;
+
+/// Bits of a single that are the number of a block.
+pub(super) const SINGLE_BITS: u32 = 2;
 
 /// Bytes that are read at first, in which most heads end.
 const BEGINNING: usize = 8192;
@@ -418,7 +421,7 @@ impl<R> TableFile<R> {
             |_| true,
             |at, record| {
                 let single = LittleEndian::read_u32(&record[4..]);
-                found(at, single >> 1, single as usize & 1);
+                found(at, single >> SINGLE_BITS, single as usize & ((1 << SINGLE_BITS) - 1));
             },
         )
     }

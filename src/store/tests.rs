@@ -25,13 +25,13 @@ fn draw(random: &mut SplitMix64, labels: u8) -> Learned {
     let mut ids = |most: usize, all: usize, first: u32| {
         (0..below(most)).map(|_| first + below(all).pow(2)).collect::<Vec<u32>>()
     };
-    let features = [ids(40, 60, 1), ids(9, 20, 100_000)];
+    let features = [ids(40, 60, 1), ids(9, 20, 100_000), ids(3, 5, 200_000)];
     let number = |value: u32| f32::from(u16::try_from(value).unwrap()) / 64.0;
     let is_left_out = below(9) == 0;
     let mut dual = || if is_left_out { 0.0 } else { number(below(200)) };
     let duals = (0..problems(usize::from(labels))).map(|_| dual()).collect();
     let document = Document { is_left_out, ..Document::new(label, features) };
-    let inputs = [0.25, 0.375];
+    let inputs = [0.25, 0.375, 0.5];
     (document, Effect { label, is_left_out, inputs, duals })
 }
 
@@ -93,6 +93,7 @@ fn learn(folder: &FilterFolder, (document, effect): &Learned) {
 fn known(tables: &OpenTables<String>) -> (Vec<u32>, Vec<Exact>, Rows) {
     let mut ids: Vec<u32> = (0..60u32).map(|n| 1 + n * n).collect();
     ids.extend((0..20u32).map(|n| 100_000 + n * n));
+    ids.extend((0..5u32).map(|n| 200_000 + n * n));
     let rows = tables.look_up(&ids, true).unwrap();
     (tables.documents.clone(), tables.intercepts.clone(), rows)
 }

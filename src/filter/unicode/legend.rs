@@ -13,7 +13,9 @@ const NAMES: &str = "\
     bs=boundary-shape ct=content mr=parts mh=html-parts mp=text-parts \
     ls=link-scheme la=link-with lt=link-domain ld=link-dots lp=link-path ln=links \
     xs=shape xb=bytes xw=words xc=capitals xf=foreign x!=exclamations x$=dollars xl=lines \
-    xq=quoted xk=shouting xg=text";
+    xq=quoted xk=shouting xg=text \
+    lk=links-of-sender lr=links-of-relays lm=links-of-id nl=link-hosts rr=relays-of-sender \
+    ro=origin-of-sender rp=reply-to pe=named dd=inside fp=provider";
 
 /// A tag with the name of its kind: `link-path:news` for `lp:news`. Other text stays as it is.
 pub(crate) fn readable(tag: &[u8]) -> Vec<u8> {
@@ -31,9 +33,11 @@ mod tests {
     #[test]
     fn every_kind_of_the_specification_has_a_name() {
         let page = include_str!("../../../docs/spec/unicode-mail.md");
-        let table = page.split_once("| kind | of |").expect("the table of kinds").1;
-        let rows = table.lines().skip(2).take_while(|row| row.starts_with('|'));
-        let kinds: Vec<&str> = rows
+        let tables = page
+            .split("| kind | of |")
+            .skip(1)
+            .flat_map(|table| table.lines().skip(2).take_while(|row| row.starts_with('|')));
+        let kinds: Vec<&str> = tables
             .flat_map(|row| row.split('|').nth(1).unwrap_or_default().split('`'))
             .filter(|kind| !kind.trim().is_empty())
             .collect();

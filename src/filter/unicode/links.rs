@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-//! Shape and path of links, of which tags are made. Their hosts are left out: they change fastest.
+//! Shape and path of links, of which tags are made. Their hosts are not: they change fastest.
 
 /// The most words of a link's path.
 const MOST_WORDS: usize = 12;
@@ -22,6 +22,17 @@ pub(super) fn links(mut text: &[u8]) -> impl Iterator<Item = &[u8]> {
         Some(&body[..end])
     };
     std::iter::from_fn(next).take(MOST_LINKS)
+}
+
+/// The host of a link that names one.
+pub(super) fn host(link: &[u8]) -> Option<&[u8]> {
+    let place = match memchr::memmem::find(link, b"://") {
+        Some(at) => &link[at + 3..],
+        None => link.strip_prefix(b"//").or_else(|| link.starts_with(b"www.").then_some(link))?,
+    };
+    let end = place.iter().position(|byte| b"/?#".contains(byte)).unwrap_or(place.len());
+    let host = place[..end].rsplit(|&byte| byte == b'@').next()?;
+    host.split(|&byte| byte == b':').next()
 }
 
 /// Calls `each` with kind and value of each tag of a link.

@@ -12,6 +12,7 @@
 //! Memory is bounded: a field, the sample by which a character set is detected, and the plain text
 //! of an alternative until it is known whether a reader sees it (`MOST_HELD`). Nothing recurses.
 
+mod agreement;
 mod attributes;
 mod blob;
 mod colours;

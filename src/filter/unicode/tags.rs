@@ -1,18 +1,21 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-//! The two blocks that a mail filter reads (`-T email:tags`): beginning and end of the text, and
-//! tags of what the sender's side wrote (docs/spec/unicode-mail.md, section 7).
+//! The blocks that a mail filter reads (`-T email:tags`): beginning and end of the text, tags of
+//! what the sender's side wrote, and tags of agreement (docs/spec/unicode-mail.md, section 7).
 //!
 //! ```text
 //! fields, parts, lines of text ─→ Tags ─→ subject; 2,500 bytes of text         (medium 3)
-//!                                    └──→ tags such as fh:example.com         (medium 4)
+//!                                    ├──→ tags such as fh:example.com         (medium 4)
+//!                                    └──→ tags of agreement such as lk:some   (medium 5)
 //! ```
 //!
 //! Left out is what the receiver or a mailing list wrote, the names and spelling of fields, and the
-//! hosts of links: they say where mail was collected, and change sooner than what it is.
+//! hosts of links: they say where mail was collected, and change sooner than what it is. Hosts are
+//! only compared with each other (`agreement`).
 
 use crate::filter::bytes::starts_with_ci;
+use crate::filter::unicode::agreement::Agreement;
 use crate::filter::unicode::lines::Lines;
-use crate::filter::unicode::links::{links, tag_link};
+use crate::filter::unicode::links::{host, links, tag_link};
 use crate::filter::unicode::shapes::{
     Outline, address_form, bin, log2, outline, relay_words, short_outline,
 };
@@ -86,6 +89,7 @@ pub(super) struct Tags {
     pages: usize,
     plain_texts: usize,
     look: Look,
+    agreement: Agreement,
 }
 
 /// What is counted in the text.
@@ -125,6 +129,11 @@ impl Tags {
             self.date(value.trim_ascii());
         } else if starts_with_ci(field, b"to:") || starts_with_ci(field, b"cc:") {
             self.receivers(value);
+            if starts_with_ci(field, b"to:") {
+                self.agreement.receiver(value);
+            }
+        } else if starts_with_ci(field, b"reply-to:") {
+            self.agreement.reply_to(value);
         } else if let Some((_, kind)) =
             PROGRAM_FIELDS.iter().find(|(name, _)| starts_with_ci(field, name))
         {
@@ -242,6 +251,7 @@ impl Tags {
             let (name, host) = address.split_at(middle);
             self.host("fh:", &host[1..]);
             self.from_host = host[1..].to_ascii_lowercase();
+            self.agreement.sender(&host[1..]);
             self.add("fl:", short_outline(name).bytes());
         }
     }
@@ -268,6 +278,7 @@ impl Tags {
         });
         self.add("is:", short_outline(left).bytes());
         self.number("il:", left.len().min(60));
+        self.agreement.message_id(host.unwrap_or(&[]));
         self.id_host = Some(host.unwrap_or(&[]).to_ascii_lowercase());
     }
 
@@ -286,6 +297,7 @@ impl Tags {
         self.relay.clear();
         self.relay.extend_from_slice(&value[..end]);
         self.relays += 1;
+        self.agreement.received(&value[..end]);
         if self.relays > MOST {
             return;
         }
@@ -355,8 +367,16 @@ impl Tags {
         if self.links >= MOST {
             return;
         }
+        self.one_link(link);
+        self.agreement.text(link);
+    }
+
+    fn one_link(&mut self, link: &[u8]) {
         tag_link(link, |kind, value| self.add(kind, value));
         self.links += 1;
+        if let Some(host) = host(link) {
+            self.agreement.link(host);
+        }
     }
 
     fn text_line(&mut self, line: &[u8]) {
@@ -367,6 +387,7 @@ impl Tags {
         if self.look.bytes > LOOK {
             return;
         }
+        self.agreement.text(line);
         let is_shown = self.look.bytes < SHAPES;
         let look = &mut self.look;
         look.bytes += line.len();
@@ -400,8 +421,7 @@ impl Tags {
         }
         if self.links < MOST {
             for link in links(line) {
-                tag_link(link, |kind, value| self.add(kind, value));
-                self.links += 1;
+                self.one_link(link);
             }
         }
     }
@@ -425,16 +445,21 @@ impl Tags {
             let last = whole(&all.text, all.text.len() - rest);
             output.push(&all.text[last..], Medium::new(3), false);
         }
-        let mut rest = all.found.as_mut_slice();
-        let mut line = Vec::new();
-        while !rest.is_empty() {
-            let size = rest.len().min(8000);
-            let end = memchr::memrchr(b' ', &rest[..size]).map_or(size, |at| at + 1);
-            line.clear();
-            line.push(MARK);
-            line.extend_from_slice(&rest[..end]);
-            output.push(&line, Medium::new(4), true);
-            rest = &mut rest[end..];
+        let tags = std::mem::take(&mut all.found);
+        all.found.clear();
+        std::mem::take(&mut all.agreement).finish(|kind, value| all.add(kind, value));
+        for (found, medium) in [(tags, 4), (all.found, 5)] {
+            let mut rest = found.as_slice();
+            let mut line = Vec::new();
+            while !rest.is_empty() {
+                let size = rest.len().min(8000);
+                let end = memchr::memrchr(b' ', &rest[..size]).map_or(size, |at| at + 1);
+                line.clear();
+                line.push(MARK);
+                line.extend_from_slice(&rest[..end]);
+                output.push(&line, Medium::new(medium), true);
+                rest = &rest[end..];
+            }
         }
     }
 

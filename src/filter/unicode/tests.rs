@@ -508,7 +508,11 @@ fn tags_say_what_the_senders_side_wrote() {
         \nFrom a@b.c Mon Jan  1 00:00:00 2024\nSubject: two\n\nsecond\n";
     let found = read_with(&TAGS, mbox.as_bytes());
     let found: Vec<&str> = found.iter().map(String::as_str).collect();
-    let [subject, text, tags, other, second, _] = found[..] else { panic!("{found:?}") };
+    let [subject, text, tags, agreement, other, second, _] = found[..] else { panic!("{found:?}") };
+    assert_eq!(
+        agreement.trim_start_matches("5:\u{1f}"),
+        "lk:none lr:none lm:none nl:0 rr:same ro:same rp:none pe:no dd:no fp:own"
+    );
     assert_eq!(
         (subject, text, other, second),
         (

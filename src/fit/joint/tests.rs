@@ -25,8 +25,8 @@ fn data(sizes: &[usize], wrong: usize) -> Dataset {
                 ids.dedup();
                 ids
             };
-            let (text, tags) = (ids(0), ids(5_000));
-            data.push(label, u64::from(key), [&text, &tags]);
+            let (text, tags, agreement) = (ids(0), ids(5_000), ids(10_000));
+            data.push(label, u64::from(key), [&text, &tags, &agreement]);
             key += 1;
         }
     }
@@ -67,10 +67,10 @@ fn what_is_left_out_might_as_well_not_be_there() {
     let all = data(&[40, 40], 0);
     let mut part = Dataset::new(2);
     for at in 0..70 {
-        let [text, tags] = all
+        let own: [Vec<u32>; BLOCKS] = all
             .row(at)
             .map(|own| own.iter().map(|&column| all.ids[column as usize]).collect::<Vec<u32>>());
-        part.push(all.labels[at], all.keys[at], [&text, &tags]);
+        part.push(all.labels[at], all.keys[at], own.each_ref().map(Vec::as_slice));
     }
     let names = [];
     let wishes = Wishes::default();

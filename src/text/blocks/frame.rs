@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //! Which features take part, how documents are dealt to blocks, and documents with numbers in place
-//! of features (spec refit 9).
+//! of features (docs/spec/model-format.md).
 //!
 //! A numbered document is a row of varints: [`Kind`] and label together, the words of a cut, and
 //! for each block of features how many distinct ones the document has, how many of these take part,
