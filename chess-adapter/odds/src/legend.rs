@@ -123,8 +123,8 @@ pub(crate) fn find(word: &str) -> Option<(&'static str, &'static str)> {
     RICH.iter().chain(CONTEXT).copied().find(|(kind, _)| word.starts_with(kind))
 }
 
-/// What stands to be lost after a move, and what it threatens, in plain words for the kinds of words
-/// that tell of it: the kinds are shown as one.
+/// What stands to be lost after a move, and what it threatens, in plain words for the kinds of
+/// words that tell of it: the kinds are shown as one.
 pub(crate) fn plainly(kind: &'static str, prospect: &Prospect) -> Option<(&'static str, String)> {
     let Prospect { after, view, .. } = prospect;
     let (board, them) = (after.board(), after.turn());

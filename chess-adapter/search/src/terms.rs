@@ -146,11 +146,14 @@ fn side(board: &Board, color: Color, mut add: impl FnMut(usize, i32)) {
                 Role::Queen => attacks::queen_attacks(square, occupied),
             };
             add(MOBILITY[role as usize - 2] + (reach & safe).count(), UNIT);
-            let loose = reach & other & !their_guard;
-            add(LOOSE_PIECE, UNIT * count(loose & (minors | majors)));
-            add(LOOSE_PAWN, UNIT * count(loose & their_pawns));
-            if minors.contains(square) {
-                add(MINOR_HITS_MAJOR, UNIT * count(reach & other & majors));
+            let hit = reach & other;
+            if !hit.is_empty() {
+                let loose = hit & !their_guard;
+                add(LOOSE_PIECE, UNIT * count(loose & (minors | majors)));
+                add(LOOSE_PAWN, UNIT * count(loose & their_pawns));
+                if minors.contains(square) {
+                    add(MINOR_HITS_MAJOR, UNIT * count(hit & majors));
+                }
             }
             let hits = count(reach & zone);
             if hits > 0 {

@@ -77,24 +77,27 @@ impl Row {
         }
         middle * self.share + end * (1.0 - self.share)
     }
-}
 
-/// Mixes what searches found into the points.
-fn mix(rows: &mut [Row], scale: f32) {
-    for row in rows {
-        if let Some(found) = row.found {
-            row.points = (1.0 - FOUND) * row.points + FOUND * sigmoid(scale * found);
-        }
+    /// The points that are learned: those of the result, and what a search found.
+    fn target(&self, scale: f32) -> f32 {
+        let mixed = |found| (1.0 - FOUND) * self.points + FOUND * sigmoid(scale * found);
+        self.found.map_or(self.points, mixed)
     }
 }
 
-/// Nats a row.
-fn loss(rows: &[Row], is_kept_back: bool, values: &[[f32; 2]], scale: f32) -> f64 {
+/// Nats a row, for these points of a row.
+fn loss(
+    rows: &[Row],
+    is_kept_back: bool,
+    values: &[[f32; 2]],
+    scale: f32,
+    points: impl Fn(&Row) -> f32,
+) -> f64 {
     let own = rows.iter().filter(|row| row.is_kept_back == is_kept_back);
     let (mut sum, mut count) = (0.0, 0.0);
     for row in own {
         let odds = f64::from(sigmoid(scale * row.value(values))).clamp(1e-6, 1.0 - 1e-6);
-        let points = f64::from(row.points);
+        let points = f64::from(points(row));
         sum -= points * log(odds) + (1.0 - points) * log(1.0 - odds);
         count += 1.0;
     }
@@ -106,11 +109,8 @@ fn loss(rows: &[Row], is_kept_back: bool, values: &[[f32; 2]], scale: f32) -> f6
 /// method is Adam (Kingma and Ba 2015).
 pub(crate) fn fit(rows: &[Row], base: &[[f32; 2]], spread: &[f32]) -> Fitted {
     let scales = (1..=47u8).map(|number| f32::from(number) * 0.000_25);
-    let rated = scales.map(|scale| (loss(rows, false, base, scale), scale));
+    let rated = scales.map(|scale| (loss(rows, false, base, scale, |row| row.points), scale));
     let scale = rated.min_by(|a, b| a.0.total_cmp(&b.0)).map_or(0.004, |best| best.1);
-    let mut rows = rows.to_vec();
-    mix(&mut rows, scale);
-    let rows = &*rows;
     let mut values = base.to_vec();
     let mut mean = vec![[0.0f32; 2]; values.len()];
     let mut square = mean.clone();
@@ -125,7 +125,7 @@ pub(crate) fn fit(rows: &[Row], base: &[[f32; 2]], spread: &[f32]) -> Fitted {
         for batch in learned.chunks(BATCH) {
             let mut slopes = vec![[0.0f32; 2]; values.len()];
             for row in batch {
-                let slope = scale * (sigmoid(scale * row.value(&values)) - row.points);
+                let slope = scale * (sigmoid(scale * row.value(&values)) - row.target(scale));
                 for term in &row.terms {
                     slopes[usize::from(term.middle)][0] += slope * term.times * row.share;
                     slopes[usize::from(term.end)][1] += slope * term.times * (1.0 - row.share);
@@ -151,7 +151,8 @@ pub(crate) fn fit(rows: &[Row], base: &[[f32; 2]], spread: &[f32]) -> Fitted {
     for value in values.iter_mut().flatten() {
         *value = (100.0 * *value).round() / 100.0;
     }
-    let loss = [base, &values].map(|values| loss(rows, true, values, scale));
+    let target = |row: &Row| row.target(scale);
+    let loss = [base, &values].map(|values| loss(rows, true, values, scale, target));
     Fitted { values, loss }
 }
 
