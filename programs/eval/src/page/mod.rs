@@ -2,19 +2,19 @@
 //! The report as one HTML page without scripts, which loads nothing; all text is escaped.
 
 mod chart;
-mod curves;
 mod details;
 mod markup;
+mod roc;
 
 use crate::measures::{RATES, Rate};
 use crate::report::{Entry, Report, interval, percent};
 use crate::text;
 use chart::class;
-use curves::curves;
 use dbacl::html;
 use details::details;
 use markup::{t, table};
 use maud::Markup;
+use roc::curves;
 
 const STYLE: &str = include_str!("page.css");
 
