@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //! Scores of documents that were left out of a fit → how scores become probabilities and labels.
 
+use crate::text::none;
 use crate::text::table::Scale;
 use dbacl_linear::{Calibration, Sample, calibrate};
 use dbacl_numeric::elementary::{exp, log, narrow, real};
@@ -50,12 +51,13 @@ fn best_of<T: PartialOrd + Copy>(numbers: &[T]) -> usize {
 }
 
 /// How scores become probabilities, where `priors` are the shares of the labels. Labels are chosen
-/// for their mean F1 if `is_for_f1` says so.
+/// for their mean F1 if `is_for_f1` says so; `none` is the number of the label of that name.
 pub(super) fn scale(
     has_several: bool,
     cuts: &[Cut<'_>],
     priors: Vec<f64>,
     is_for_f1: bool,
+    none: Option<usize>,
 ) -> Scale {
     // Each length has the same weight.
     let mut numbers: BTreeMap<usize, f64> = BTreeMap::new();
@@ -87,7 +89,8 @@ pub(super) fn scale(
         });
         sparing(cuts, &priors, calibrate(&samples.collect::<Vec<_>>(), &priors))
     };
-    let mut scale = Scale { calibration, priors, shift: 0.0, thresholds: Vec::new() };
+    let refusals = if has_several { Vec::new() } else { none::groups(cuts, none) };
+    let mut scale = Scale { calibration, priors, shift: 0.0, thresholds: Vec::new(), refusals };
     if has_several {
         scale.thresholds = thresholds(cuts, &scale, is_for_f1);
     } else if is_for_f1 {

@@ -80,6 +80,8 @@ pub(super) struct Task<'a> {
     pub costs: Vec<f32>,
     /// Number of labels.
     pub classes: usize,
+    /// The number of the label `none`, if there is one.
+    pub none: Option<usize>,
     /// Whether a text may have several.
     pub has_several: bool,
     /// Texts without labels.
@@ -871,7 +873,8 @@ pub(super) fn learn(task: &Task<'_>) -> Result<Learned, Stopped> {
     let cuts = corpus.cut_short(&folds, &trial);
     let all = corpus.part(&folds, None);
     let is_for_f1 = task.plan.recipe.for_f1;
-    let scale = scale(task.has_several, &cuts, corpus.priors(&all.1), is_for_f1);
+    let priors = corpus.priors(&all.1);
+    let scale = scale(task.has_several, &cuts, priors, is_for_f1, task.none);
     // One fit goes on with the documents that were left out; of several none is that of all.
     let settings = trial.settings;
     let fit = if is_helped {

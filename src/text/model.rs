@@ -7,6 +7,7 @@ use crate::text::explain;
 use crate::text::features::{Layout, TextReader};
 use crate::text::fold::FOLDED;
 use crate::text::kept;
+use crate::text::none::{self, NONE};
 use crate::text::recipe::{OPTIONS, Recipe};
 use crate::text::rows::Sums;
 use crate::text::shares;
@@ -242,6 +243,8 @@ impl TextModel {
             table: Arc::clone(&self.table),
             reader: TextReader::new(&self.layout),
             sums: Sums::default(),
+            none: self.labels.iter().position(|label| label == NONE),
+            kept: None,
         }
     }
 }
@@ -278,19 +281,27 @@ pub struct Prediction {
     preferences: Vec<f64>,
     /// The labels of the text, where it may have several.
     labels: Option<Vec<usize>>,
+    /// Whether the text has none of the labels.
+    is_none: bool,
 }
 
 impl Prediction {
     /// A prediction of these probabilities.
     #[cfg(test)]
     pub(crate) const fn of(probabilities: Vec<f64>) -> Self {
-        Self { probabilities, preferences: Vec::new(), labels: None }
+        Self { probabilities, preferences: Vec::new(), labels: None, is_none: false }
     }
 
     /// Numbers of the labels of the text: those that are probable enough where it may have
     /// several, which may be none, and else the best one.
     pub fn labels(&self) -> Vec<usize> {
         self.labels.clone().unwrap_or_else(|| vec![self.best()])
+    }
+
+    /// Whether the text has none of the labels; only where that was asked for, see
+    /// [`Predictor::keeping`].
+    pub const fn is_none(&self) -> bool {
+        self.is_none
     }
 
     /// The probability of each label; they add up to 1 unless a text may have several.
@@ -328,14 +339,39 @@ pub struct Predictor {
     table: Arc<Table>,
     reader: TextReader,
     sums: Sums,
+    /// The number of the label `none`.
+    none: Option<usize>,
+    /// The share of texts with one of the labels that are to keep it.
+    kept: Option<f64>,
 }
 
 impl Predictor {
+    /// The same predictor, which also says that a text has none of the labels, so often that about
+    /// the share `kept` of the texts that have one keep it: from 0.8 to 0.99. A label `none`, whose
+    /// examples then say what such texts look like, is no answer of its own. `None` where the model
+    /// does not know how: models of several labels a text, of earlier versions, or of very few
+    /// texts.
+    pub fn keeping(mut self, kept: f64) -> Option<Self> {
+        self.kept = Some(kept);
+        (!self.table.scale.refusals.is_empty()).then_some(self)
+    }
+
     /// The probabilities of the labels for a text.
     pub fn predict(&mut self, text: &[u8]) -> Prediction {
-        let Self { table, reader, sums } = self;
+        let Self { table, reader, sums, none, kept } = self;
         let (scores, known) = table.scores(reader.read(text), sums);
-        let probabilities = table.probabilities(scores, known);
+        let is_none = kept.is_some_and(|kept| {
+            let most = none::threshold(&table.scale.refusals, known, kept);
+            known == 0 || none::oddness(&scores, *none) > most
+        });
+        let mut probabilities = table.probabilities(scores, known);
+        if let (Some(_), Some(none)) = (kept, *none) {
+            let others = 1.0 - probabilities[none];
+            probabilities[none] = 0.0;
+            if others > 0.0 {
+                probabilities.iter_mut().for_each(|p| *p /= others);
+            }
+        }
         let preferences = match table.scale.shift {
             0.0 => Vec::new(),
             _ => table.preferences(&probabilities),
@@ -344,7 +380,7 @@ impl Predictor {
             let each = probabilities.iter().zip(&table.scale.thresholds).enumerate();
             each.filter(|(_, (p, least))| **p >= f64::from(**least)).map(|(at, _)| at).collect()
         });
-        Prediction { probabilities, preferences, labels }
+        Prediction { probabilities, preferences, labels, is_none }
     }
 }
 

@@ -14,6 +14,7 @@
 use crate::text::bytes::{number, put, take, words};
 use crate::text::features::{Features, REPEATS, Runs};
 use crate::text::index::TOGETHER;
+use crate::text::none::{Group, KEPT};
 use crate::text::rows::{Rows, Sums};
 use dbacl_linear::{Calibration, input};
 use dbacl_numeric::elementary::{exp, log};
@@ -51,6 +52,8 @@ pub(crate) struct Scale {
     pub shift: f64,
     /// With several labels, the probability from which a text has each label.
     pub thresholds: Vec<f32>,
+    /// From which oddness a text has none of the labels; empty where nothing is known of it.
+    pub refusals: Vec<Group>,
 }
 
 /// See the [module](self).
@@ -279,12 +282,20 @@ impl Table {
             put(&mut out, lengths.map(|length| length as u64));
             out.extend_from_slice(&weight.to_le_bytes());
         }
-        let Scale { calibration, priors, shift, thresholds } = &self.scale;
+        let Scale { calibration, priors, shift, thresholds, refusals } = &self.scale;
         let Calibration { slope, prior, more } = *calibration;
         for number in [slope, prior, more, *shift].iter().chain(priors) {
             out.extend_from_slice(&number.to_le_bytes());
         }
-        for number in thresholds.iter().chain(&self.intercepts).chain(&self.steps) {
+        for number in thresholds {
+            out.extend_from_slice(&number.to_le_bytes());
+        }
+        put(&mut out, [refusals.len() as u64]);
+        for number in refusals.iter().flat_map(|own| [own.known].into_iter().chain(own.thresholds))
+        {
+            out.extend_from_slice(&number.to_le_bytes());
+        }
+        for number in self.intercepts.iter().chain(&self.steps) {
             out.extend_from_slice(&number.to_le_bytes());
         }
         self.rows.write(&mut out, self.bits);
@@ -338,9 +349,15 @@ impl Table {
             return None;
         }
         let thresholds = floats(rest, if kind == 1 { labels } else { 0 })?;
+        let mut refusals = Vec::new();
+        for _ in 0..if is_before { 0 } else { number(rest)? } {
+            let known = floats(rest, 1)?[0];
+            let thresholds = floats(rest, KEPT.len())?.try_into().ok()?;
+            refusals.push(Group { known, thresholds });
+        }
         let (intercepts, steps) = (floats(rest, width)?, floats(rest, width)?);
         let rows = Rows::read(rest, bits, width)?;
-        let scale = Scale { calibration, priors, shift, thresholds };
+        let scale = Scale { calibration, priors, shift, thresholds, refusals };
         rest.is_empty().then_some(Self {
             has_several,
             blocks,
@@ -457,7 +474,8 @@ mod tests {
         let priors = vec![1.0 / labels as f64; labels];
         let calibration = Calibration { slope: 2.0, prior: 1.5, more: 10.0 };
         let thresholds = if has_several { vec![0.5; labels] } else { vec![] };
-        let scale = Scale { calibration, priors, shift: 0.0, thresholds };
+        let refusals = vec![Group { known: 20.0, thresholds: [0.1; KEPT.len()] }];
+        let scale = Scale { calibration, priors, shift: 0.0, thresholds, refusals };
         Table::new(&fitted, has_several, (vec![words, runs], 1), scale, 0.0)
     }
 
@@ -486,10 +504,15 @@ mod tests {
     fn tables_of_before_are_read() {
         let mut table = table(3, false);
         (table.repeats, table.scale.calibration.more) = (0, 0.0);
+        table.scale.refusals.clear();
         let bytes = table.to_bytes();
-        // Without repetitions, and without further features between prior and shift.
+        // Without repetitions, without further features between prior and shift, and, after shift
+        // and shares, without refusals.
         let place = bytes.windows(8).position(|own| own == 1.5f64.to_le_bytes()).unwrap() + 8;
-        let before = [&[BEFORE], &bytes[1..3], &bytes[4..place], &bytes[place + 8..]].concat();
+        let refusals = place + 8 * 5;
+        let parts =
+            [&bytes[1..3], &bytes[4..place], &bytes[place + 8..refusals], &bytes[refusals + 1..]];
+        let before = [&[BEFORE][..], &parts.concat()].concat();
         let read = Table::from_bytes(&before).unwrap();
         assert!(read.to_bytes() == bytes);
         let next = [&[VERSION + 1], &bytes[1..]].concat();

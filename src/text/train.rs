@@ -5,6 +5,7 @@ use crate::text::fold::FOLDED;
 use crate::text::kept;
 use crate::text::learn::{Learned, Stopped, Task, Watch, learn};
 use crate::text::model::{ModelError, TextModel};
+use crate::text::none::NONE;
 use crate::text::recipe::{LABEL_COLUMN, OPTIONS, Recipe, TEXT_COLUMNS};
 use crate::text::table::LABELS;
 use std::collections::BTreeMap;
@@ -348,6 +349,7 @@ impl Trainer {
             labels: numbers,
             costs,
             classes: labels.len(),
+            none: number(NONE),
             has_several: recipe.several,
             unlabelled,
             plan: recipe.plan(&mut |_| {})?,

@@ -197,6 +197,7 @@ impl Texts {
             },
             labels: Some(self.k),
             at_least: None,
+            keep: None,
             adapt: false,
             format: ResultFormat::FastText,
             as_fasttext: Some((labels_only, self.threshold)),

@@ -28,29 +28,40 @@ pub struct Arguments {
 #[derive(Debug, Subcommand)]
 pub(crate) enum Verb {
     /// Train a model on labelled documents
+    #[command(after_help = "Example: dbacl-text train reviews.csv -o reviews.model")]
     Train(TrainArguments),
     /// Learn more documents; the model must keep its documents
+    #[command(after_help = "Example: dbacl-text update reviews.model february.csv")]
     Update(ChangeArguments),
     /// Forget documents, as if they had never been learned
+    #[command(after_help = "Example: dbacl-text forget reviews.model wrong.csv")]
     Forget(ChangeArguments),
     /// Make one model of several that keep their documents
+    #[command(after_help = "Example: dbacl-text merge north.model south.model -o both.model")]
     Merge(MergeArguments),
     /// Print the most probable labels of each text, or 'error' where it cannot be read
+    #[command(after_help = "Example: dbacl-text predict reviews.model texts.txt --at-least 0.9")]
     Predict(PredictArguments),
     /// Measure how well a model classifies labelled documents
+    #[command(after_help = "Example: dbacl-text test reviews.model more-reviews.csv")]
     Test(TestArguments),
     /// Print a page about a model, tested on labelled documents, in Markdown
+    #[command(after_help = "Example: dbacl-text card reviews.model more-reviews.csv > reviews.md")]
     Card(CardArguments),
     /// List the words of a text that speak for its label
+    #[command(after_help = "Example: dbacl-text explain reviews.model review.txt")]
     Explain(ExplainArguments),
     /// Show what a model was made of
+    #[command(after_help = "Example: dbacl-text info reviews.model")]
     Info {
         /// The model
         model: PathBuf,
     },
     /// Make a model smaller and slightly less accurate
+    #[command(after_help = "Example: dbacl-text quantize reviews.model -o small.model --size 500k")]
     Quantize(QuantizeArguments),
     /// Print the features that speak most for each label
+    #[command(after_help = "Example: dbacl-text features reviews.model texts.txt")]
     Features {
         /// The model
         model: PathBuf,
@@ -61,6 +72,9 @@ pub(crate) enum Verb {
         number: usize,
     },
     /// Run fastText's commands supervised, test, predict and predict-prob
+    #[command(
+        after_help = "Example: dbacl-text fasttext supervised -input train.txt -output model"
+    )]
     Fasttext {
         /// The command and its options, as fastText spells them
         #[arg(trailing_var_arg = true, allow_hyphen_values = true, required = true)]
@@ -213,6 +227,10 @@ pub(crate) struct TrainArguments {
     #[arg(long, value_name = "FILE", conflicts_with_all = ["keep", "autotune"])]
     #[arg(help_heading = "Learning")]
     pub unlabelled: Option<PathBuf>,
+    /// Texts that have none of the labels, for predict --keep; they are learned as the label 'none'
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["several", "block"])]
+    #[arg(help_heading = "Learning")]
+    pub none: Option<PathBuf>,
     /// Try all settings of the fit
     #[arg(long, help_heading = "Learning")]
     pub choose: bool,
@@ -269,6 +287,10 @@ fn positive(text: &str) -> Result<f64, String> {
 
 fn share(text: &str) -> Result<f64, String> {
     number(text, is_share, "not between 0 and 1")
+}
+
+fn kept(text: &str) -> Result<f64, String> {
+    number(text, |it| (0.8..=0.99).contains(&it), "not between 0.8 and 0.99")
 }
 
 /// Bytes, or with a letter KiB, MiB or GiB.
@@ -375,6 +397,10 @@ pub(crate) struct PredictArguments {
     /// Print 'unsure' where the label is less probable than P
     #[arg(long, value_name = "P", value_parser = share)]
     pub at_least: Option<f64>,
+    /// Print 'none' where a text seems to have none of the labels; the share SHARE of those that
+    /// have one keep it, 0.8 to 0.99
+    #[arg(long, value_name = "SHARE", value_parser = kept)]
+    pub keep: Option<f64>,
     /// Read all texts first, and adapt to the shares that the labels have among them
     #[arg(long)]
     pub adapt: bool,

@@ -3,6 +3,7 @@
 
 use super::options::{ExplainArguments, PredictArguments, ResultFormat};
 use super::{Failure, MESSAGES, open, read, status, warn_of};
+use dbacl::text::NONE;
 use dbacl::text::data::{self, DataError, Format, Handlers, Reading, Record};
 use dbacl::text::threads;
 use dbacl::text::{Prediction, Predictor, TextModel};
@@ -182,7 +183,7 @@ pub(crate) fn run(arguments: &PredictArguments) -> Result<(), Failure> {
     let threads = threads::wanted(texts.threads);
     let mut answers = Answers {
         printing: printing(&model, arguments)?,
-        predictors: (0..threads).map(|_| model.predictor()).collect(),
+        predictors: predictors(&model, threads, arguments.keep)?,
         waiting: Vec::new(),
         out: Output::new(),
         held: arguments.adapt.then(Held::default),
@@ -239,6 +240,22 @@ pub(crate) fn run(arguments: &PredictArguments) -> Result<(), Failure> {
     answers.unread.end(&texts.file)
 }
 
+/// A predictor for each thread, which refuses texts if the share of those that keep their label is
+/// given.
+fn predictors(
+    model: &TextModel,
+    threads: usize,
+    keep: Option<f64>,
+) -> Result<Vec<Predictor>, Failure> {
+    let all = (0..threads).map(|_| model.predictor());
+    let Some(kept) = keep else { return Ok(all.collect()) };
+    all.map(|predictor| predictor.keeping(kept)).collect::<Option<_>>().ok_or_else(|| {
+        let text = "--keep: the model does not know which texts have none of its labels; train it \
+                    again, with one label a text and some hundred texts";
+        Failure::new(status::DATA, &text)
+    })
+}
+
 fn printing<'a>(
     model: &'a TextModel,
     arguments: &'a PredictArguments,
@@ -278,8 +295,13 @@ fn write(out: &mut Vec<u8>, printing: &Printing<'_>, name: &[u8], prediction: &P
     let is_unsure =
         |&at: &usize| at_least.is_some_and(|least| prediction.probabilities()[at] < least);
     let is_unsure = ranked.first().is_some_and(is_unsure);
+    let instead = match (prediction.is_none(), is_unsure) {
+        (true, _) => Some(NONE),
+        (false, true) => Some(UNSURE),
+        (false, false) => None,
+    };
     let of = |at: usize| {
-        let label = if is_unsure && at == ranked[0] { UNSURE } else { labels[at].as_str() };
+        let label = instead.filter(|_| at == ranked[0]).unwrap_or(labels[at].as_str());
         (label, prediction.probabilities()[at])
     };
     if format == ResultFormat::Ndjson {

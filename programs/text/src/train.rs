@@ -3,6 +3,7 @@
 
 use super::options::{TrainArguments, reading_of_texts};
 use super::{Failure, MESSAGES, print, read, status};
+use dbacl::text::NONE;
 use dbacl::text::Watch;
 use dbacl::text::blocks::BlockTrainer;
 use dbacl::text::data::{Columns, DataError, Reading, Record};
@@ -36,6 +37,14 @@ pub(crate) fn run(arguments: &TrainArguments) -> Result<(), Failure> {
     let columns = read("reading", path, &reading, &mut take)?.columns;
     for (name, value) in unusual(columns, reading) {
         trainer.tell(name, &value);
+    }
+    if let Some(file) = &arguments.none {
+        let mut take = |record: Record<'_>| {
+            trainer.add(NONE, record.text);
+            Ok(())
+        };
+        let reading = reading_of_texts(None, &arguments.data.text_column, None);
+        read("reading", file, &reading, &mut take)?;
     }
     let mut unlabelled = Vec::new();
     if let Some(file) = &arguments.unlabelled {

@@ -16,3 +16,12 @@ fn words_of_the_command_line_do_not_control_the_terminal() {
 fn the_manual_page_lists_the_options() {
     check_manual("dbacl-text", &command());
 }
+
+#[test]
+fn every_verb_has_an_example() {
+    for verb in command().get_subcommands().filter(|verb| verb.get_name() != "help") {
+        let help = verb.clone().render_help().to_string();
+        let example = format!("Example: dbacl-text {} ", verb.get_name());
+        assert!(help.contains(&example), "{help}");
+    }
+}

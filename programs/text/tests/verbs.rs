@@ -68,6 +68,42 @@ fn a_card_says_how_to_make_the_model_again() {
 }
 
 #[test]
+fn texts_of_none_of_the_labels_are_refused() {
+    let scratch = Scratch::new();
+    let mut text = String::new();
+    for number in 0..80 {
+        let _ = writeln!(text, "sea\tthe whale and the ship {number} on the water");
+        let _ = writeln!(text, "war\tthe soldiers of nation {number} at the front");
+        let _ = writeln!(text, "tea\tbread and butter {number} with cheese");
+    }
+    scratch.write("train.tsv", text);
+    scratch.write("none.txt", "how many moons has a planet\nhow far is that star\n".repeat(20));
+    run(&scratch, "train train.tsv -o plain", "").quiet(0);
+    run(&scratch, "train train.tsv --none none.txt -o model", "").quiet(0);
+    let texts = "the ship on the water\nhow many stars\n\n";
+    for model in ["plain", "model"] {
+        let line = format!("predict {model} --keep 0.95");
+        let said = run(&scratch, &line, texts).quiet(0);
+        let labels: Vec<&str> = said.lines().filter_map(|line| line.split('\t').next()).collect();
+        // Without examples, a short text of other words is as odd as many short texts.
+        let is_right = labels == ["sea", "none", "none"] || model == "plain" && labels[2] == "none";
+        assert!(is_right && labels[0] == "sea", "{said}");
+        let said = run(&scratch, &format!("{line} --format ndjson"), texts).quiet(0);
+        assert!(said.lines().nth(2).is_some_and(|line| line.starts_with(r#"{"label":"none","#)));
+    }
+    // Without --keep it is a label as any other.
+    let said = run(&scratch, "predict model", "how many stars\n").quiet(0);
+    assert!(said.starts_with("none\t"), "{said}");
+    let said = run(&scratch, "predict model -k 4 --keep 0.9", "the ship\n").quiet(0);
+    assert!(said.ends_with("\tnone\t0.000000\n"), "{said}");
+    scratch.write("few.tsv", documents().lines().take(60).collect::<Vec<_>>().join("\n"));
+    run(&scratch, "train few.tsv -o few -q", "").quiet(0);
+    let said = run(&scratch, "predict few --keep 0.9", "a ship\n").complaint(65);
+    assert!(said.contains("--keep: the model does not know"), "{said}");
+    run(&scratch, "predict model --keep 0.5", "").complaint(64);
+}
+
+#[test]
 fn answers_adapt_to_the_shares_of_the_texts() {
     let scratch = Scratch::new();
     let mut text = String::new();

@@ -6,6 +6,7 @@ use super::frame::Frame;
 use super::{BlockPlan, Done};
 use crate::text::calibrate::{Cut, scale};
 use crate::text::learn::{INTERCEPT, Learned, told};
+use crate::text::none::NONE;
 use crate::text::table::{Fitted, LOSS, Table};
 use crate::text::train::TrainError;
 use dbacl_linear::scales;
@@ -163,7 +164,8 @@ impl Leader<'_> {
         let cuts: Vec<Cut<'_>> = heads.into_iter().zip(scores).zip(labels).map(cut).collect();
         // Blocks refuse documents of several labels.
         let has_several = false;
-        let scale = scale(has_several, &cuts, priors, self.plan.recipe.for_f1);
+        let none = self.labels.iter().position(|(label, _)| label == NONE);
+        let scale = scale(has_several, &cuts, priors, self.plan.recipe.for_f1, none);
         let is_whole = |cut: &&Cut<'_>| cut.words == 0;
         let judged = cuts.iter().filter(is_whole).count();
         let right = cuts.iter().filter(is_whole).filter(|cut| cut.is_right(has_several)).count();
