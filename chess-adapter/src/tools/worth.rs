@@ -137,7 +137,7 @@ impl Learning {
             Ok(())
         })?;
         let openings = Openings::deal(starts, self.seed);
-        Ok((openings.context("too few games: ten different beginnings are needed")?, positions))
+        Ok((openings.context("too few games: four different beginnings are needed")?, positions))
     }
 
     fn learn(&self, openings: &Openings, positions: &[(Chess, f32)]) -> Result<ExitCode> {
