@@ -51,6 +51,20 @@ fn every_option_has_its_entry() {
 }
 
 #[test]
+fn help_begins_as_the_page_does() {
+    let scratch = Scratch::new();
+    for program in ["chess-adapter", "dbacl-eval", "dbacl-imap", "dbacl-server", "dbacl-text"] {
+        let page =
+            fs::read_to_string(root().join(format!("docs/man/{program}.1"))).expect("a page");
+        let about = page.lines().find_map(|line| line.strip_prefix(&format!("{program} \\- ")));
+        let help = scratch.command(program).arg("--help").output().expect("it starts").stdout;
+        let first =
+            String::from_utf8_lossy(&help).lines().next().unwrap_or_default().to_lowercase();
+        assert_eq!(first, about.expect("a name").to_lowercase(), "{program} --help");
+    }
+}
+
+#[test]
 fn the_page_of_the_mail_filter_has_its_jobs_and_says_what_options_go_with() {
     let page = fs::read_to_string(root().join("docs/man/dbacl-mail.1")).expect("a page");
     let plain = |text: &str| {

@@ -233,7 +233,7 @@ fn styles_are_learned_and_asked() {
     let place = Scratch::new();
     let players = "--attacking Morphy --positional Capablanca --mixed Lasker --test-every 5";
     let told = run(&place, &format!("style DATA/masters.pgn -o styles {players}")).stdout;
-    assert!(told.contains("judged rightly"), "{told}");
+    assert!(told.contains("right after ten moves"), "{told}");
     assert!(told.starts_with("learned: attacking "), "{told}");
     let game =
         "e4 e5 Nf3 Nc6 Bc4 Bc5 c3 Nf6 d4 exd4 cxd4 Bb4+ Nc3 Nxe4 O-O Bxc3 d5 Bf6 Re1 Ne7 Rxe4";

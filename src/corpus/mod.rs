@@ -78,7 +78,7 @@ pub fn read_with(
     match (reading.format, is_folder) {
         (None | Some(Format::Folder), true) => return folder::read(path, to.take),
         (Some(Format::Folder), false) => {
-            return Err(DataError::line(path, 1, "it is no folder of folders"));
+            return Err(DataError::line(path, 1, "expected one folder for each label"));
         }
         (Some(_), true) => return Err(DataError::line(path, 1, "it is a folder")),
         (_, false) => {}

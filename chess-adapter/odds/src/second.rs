@@ -131,7 +131,7 @@ pub(crate) const DAMAGED: &str = "damaged; learn again";
 /// Refuses words of another version.
 pub(crate) fn known_words(found: &str, own: &str) -> Result<()> {
     let is_own = found == own;
-    ensure!(is_own, "its words are {found:?}, this program has {own:?}; learn again");
+    ensure!(is_own, "made by another version (its words are {found:?}, here {own:?}): learn again");
     Ok(())
 }
 

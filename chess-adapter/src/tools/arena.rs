@@ -175,7 +175,7 @@ pub(crate) struct Options {
     /// Stop games after so many half-moves
     #[arg(long, value_name = "N", default_value_t = 200)]
     limit: usize,
-    /// Clocks beside other limits, seconds for the game and after each move, such as 10+0.1
+    /// Seconds for the game and for each move, such as 10+0.1, in addition to other limits
     #[arg(long, value_name = "TIME+INCREMENT", value_parser = Clocks::parse)]
     pub clock: Option<Clocks>,
     /// Gamelines to begin with, one a line; each is played once, or with both colours

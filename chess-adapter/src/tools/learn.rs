@@ -215,7 +215,8 @@ fn learn_odds(options: &Options, games: &Games) -> Result<()> {
     if let Some(more) = what_more_brings(&learned, games.positions(), rest) {
         raw(more.as_bytes());
     }
-    replace_file(&Disk, &options.output.join(ODDS), &learned.file).context("the model is as it was")
+    replace_file(&Disk, &options.output.join(ODDS), &learned.file)
+        .context("the old model is unchanged")
 }
 
 /// What learning all positions would bring and take, if some were left out.

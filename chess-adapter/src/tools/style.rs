@@ -89,7 +89,7 @@ pub(crate) fn learn(options: &Options) -> Result<String> {
         for (style, line) in kept {
             right += u32::from(judge.judge(line)? == style);
         }
-        said += &format!("\nkept back {count} games, judged rightly after ten moves: {right}");
+        said += &format!("\nright after ten moves in {right} of {count} games kept back");
     }
     Ok(said)
 }

@@ -67,7 +67,7 @@ pub(crate) fn perform(run: &Run<'_>) -> io::Result<Findings> {
         }
     }
     if unsure > 0 {
-        let text = format!("unsure of {unsure} mails, which count as what is more probable");
+        let text = format!("unsure of {unsure} messages, which count as the more probable label");
         findings.warnings.insert(text);
     }
     findings.judged.sort_by_key(|judged| judged.document);

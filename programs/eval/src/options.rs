@@ -10,7 +10,7 @@ use clap::{Parser, ValueEnum};
 use std::ffi::OsString;
 use std::path::PathBuf;
 
-/// Measures how good options of dbacl are on documents whose categories are known.
+/// Measure options of dbacl on labelled documents
 #[derive(Debug, Parser)]
 #[command(
     name = "dbacl-eval",

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //! Errors of the libraries → exceptions of Python.
 
-use dbacl::{FittedSetError, Incomparable, MailFilterError};
 use dbacl::text::{DataError, ModelError, TrainError};
+use dbacl::{FittedSetError, Incomparable, MailFilterError};
 use pyo3::create_exception;
 use pyo3::exceptions::{PyException, PyMemoryError, PyOSError, PyTimeoutError, PyValueError};
 use pyo3::prelude::*;

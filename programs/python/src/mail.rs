@@ -211,6 +211,6 @@ impl MailFilter {
 
     fn __repr__(&self) -> String {
         let set = lock(&self.filter);
-        format!("<dbacl.MailFilter: {}, {} mails>", set.labels().join(", "), set.documents())
+        format!("<dbacl.MailFilter: {}, {} messages>", set.labels().join(", "), set.documents())
     }
 }

@@ -295,7 +295,7 @@ fn judge(config: &Config, user: &str) -> Result<(), (u8, String)> {
         }
     }
     if unjudged > 0 {
-        return Err((LATER, format!("mails that could not be judged: {unjudged}")));
+        return Err((LATER, format!("messages without a verdict: {unjudged}")));
     }
     Ok(())
 }

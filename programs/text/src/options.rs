@@ -17,7 +17,7 @@ use std::path::PathBuf;
 #[derive(Debug, Parser)]
 #[command(name = "dbacl-text", version, about, max_term_width = 100)]
 #[command(
-    after_help = "A model is one file. 'dbacl-text VERB --help' tells the options of a verb."
+    after_help = "A model is one file. 'dbacl-text VERB --help' shows the options of a verb."
 )]
 pub struct Arguments {
     #[command(subcommand)]

@@ -187,8 +187,7 @@ impl Builder {
             counting_options(config.reading.options).bits() | theirs.options.bits(),
         );
         let name = self.fit[0].display();
-        let refuse =
-            |what: &str| usage(format!("{name} was counted with {what}; leave that to the counts"));
+        let refuse = |what: &str| usage(format!("{name} already fixes {what}; remove that option"));
         let is_ordered = !(config.form.confidence && theirs.documents == Documents::Bags);
         for (agrees, what) in [
             (united == theirs.options, "other options (-T, -j or -S)"),

@@ -134,7 +134,7 @@ impl Forecast<'_> {
     fn trial(&self, text: &mut String, found: &FitVerdicts) {
         let FitVerdicts { wrong, missed, unsure, most_probable, judged, of_first } = *found;
         let right = judged - unsure - wrong - missed;
-        let _ = write!(text, "on {} it had not learned: {right} right, ", messages(judged));
+        let _ = write!(text, "in cross-validation of {}: {right} right, ", messages(judged));
         let _ = match self.names {
             [first, second] => write!(
                 text,
@@ -255,7 +255,7 @@ mod tests {
         assert_eq!(
             text(&[12, 12], Some([0, 0, 12, 24, 12]), true, &USUAL),
             "learned 24 messages (ham 12, spam 12)\n\
-             on 24 messages it had not learned: 12 right, 12 unsure, 0 ham called spam, 0 spam \
+             in cross-validation of 24 messages: 12 right, 12 unsure, 0 ham called spam, 0 spam \
              called ham\n\
              expect about 50 of 100 messages to be unsure (most probable right: 87 of 100); \
              usually 22 with 50 of each kind, 10 with 200\n\
@@ -286,7 +286,7 @@ mod tests {
         assert_eq!(
             text(&[2000, 2002], Some([1, 9, 100, 4000, 2000]), true, &USUAL),
             "learned 4002 messages (ham 2000, spam 2002)\n\
-             on 4000 messages it had not learned: 3890 right, 100 unsure, 1 ham called spam, 9 \
+             in cross-validation of 4000 messages: 3890 right, 100 unsure, 1 ham called spam, 9 \
              spam called ham; 2 that may be misfiled not counted\n\
              expect about 2 of 100 messages to be unsure (most probable right: 99 of 100)\n\
              expect at most 0.24 % of ham to be called spam (95 % confidence; 1 of 2000 here)\n"
@@ -303,7 +303,7 @@ mod tests {
         assert_eq!(
             text(&[50, 50, 3], found, false, &USUAL),
             "learned 103 messages (ham 50, spam 50, new 3)\n\
-             on 103 messages it had not learned: 80 right, 21 unsure, 2 wrong\n\
+             in cross-validation of 103 messages: 80 right, 21 unsure, 2 wrong\n\
              expect about 20 of 100 messages to be unsure (most probable right: 93 of 100)\n\
              expect at most 5.99 % of all messages to be called something else (95 % confidence; \
              2 of 103 here)\n\
