@@ -227,7 +227,7 @@ impl TextModel {
             return priors.clone();
         }
         let each = predictions.iter().map(Prediction::probabilities);
-        let found = shares::shares(each, priors);
+        let found = shares::shares(&each, priors);
         for prediction in predictions {
             shares::apply(&mut prediction.probabilities, &found, priors);
             if !prediction.preferences.is_empty() {
@@ -369,7 +369,9 @@ impl Predictor {
             let others = 1.0 - probabilities[none];
             probabilities[none] = 0.0;
             if others > 0.0 {
-                probabilities.iter_mut().for_each(|p| *p /= others);
+                for p in &mut probabilities {
+                    *p /= others;
+                }
             }
         }
         let preferences = match table.scale.shift {

@@ -3,7 +3,7 @@
 //!
 //! ```text
 //! oddness    entropy of softmax(3 s), nats; with a label `none`: s_none - largest other s
-//! threshold  a quantile of the oddness of texts that were left out, by their number of known features
+//! threshold  a quantile of the oddness of texts that were left out, by known features
 //! ```
 //!
 //! A text is odd where no label stands out. Its probability says less: it is that of the best label

@@ -20,7 +20,7 @@ const NEAR: f64 = 1e-6;
 
 /// The shares of labels among texts with these probabilities; `priors` are the shares of training.
 pub(super) fn shares<'a>(
-    predictions: impl Iterator<Item = &'a [f64]> + Clone,
+    predictions: &(impl Iterator<Item = &'a [f64]> + Clone),
     priors: &[f64],
 ) -> Vec<f64> {
     let mut shares = priors.to_vec();
@@ -34,7 +34,9 @@ pub(super) fn shares<'a>(
             apply(&mut own, &shares, priors);
             next.iter_mut().zip(&own).for_each(|(sum, p)| *sum += p);
         }
-        next.iter_mut().for_each(|share| *share /= real(number) + ADDED);
+        for share in &mut next {
+            *share /= real(number) + ADDED;
+        }
         let change = shares.iter().zip(&next).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);
         shares = next;
         if change < NEAR {
@@ -53,7 +55,9 @@ pub(super) fn apply(probabilities: &mut [f64], shares: &[f64], priors: &[f64]) {
         sum += *p;
     }
     if sum > 0.0 {
-        probabilities.iter_mut().for_each(|p| *p /= sum);
+        for p in probabilities {
+            *p /= sum;
+        }
     }
 }
 
@@ -70,14 +74,14 @@ mod tests {
         let (with, without) = (posterior([0.9, 0.3]), posterior([0.1, 0.7]));
         // With equal shares the sign is in 6 of 10 texts.
         let texts = [[with; 6].as_slice(), &[without; 4]].concat().repeat(400);
-        let found = shares(texts.iter().map(<[f64; 2]>::as_slice), &priors);
+        let found = shares(&texts.iter().map(<[f64; 2]>::as_slice), &priors);
         assert!((found[0] - 0.5).abs() < 0.01, "{found:?}");
         let mut own = without;
         apply(&mut own, &found, &priors);
         assert!((own[1] - 0.875).abs() < 0.01, "{own:?}");
         // One text alone changes little, and none nothing.
-        let one = shares(std::iter::once(without.as_slice()), &priors);
+        let one = shares(&std::iter::once(without.as_slice()), &priors);
         assert!((one[0] - 0.8).abs() < 0.06, "{one:?}");
-        assert_eq!(shares(std::iter::empty(), &priors), priors);
+        assert_eq!(shares(&std::iter::empty(), &priors), priors);
     }
 }
