@@ -3,10 +3,12 @@
 //!
 //! ```text
 //! messages ─→ not learned, no duplicates ─┬→ the most doubtful ones ─→ those unlike each other
-//!                                         └→ some by chance
+//!                                         ├→ two labels: unsure ones that lean to the second
+//!                                         └→ more labels: some by chance
 //! ```
 //!
-//! With two labels all are doubtful. With more a fifth is, the rest is drawn: their thresholds are
+//! With two labels all are doubtful, and a third of them are the unsure ones that are most probably
+//! of the second label: where mail has changed they find its new groups of spam. With more a fifth is, the rest is drawn: their thresholds are
 //! those of the documents learned, and where these are doubtful ones alone, a third of all messages
 //! is unsure (docs/lab/mail.md). Among the doubtful ones messages with an `unsure`
 //! verdict come first, and among them those whose two most probable categories are closest to each
@@ -49,6 +51,9 @@ const ALIKE: f64 = 0.75;
 /// One in so many questions is asked for doubt, the others by chance, where thresholds are those of
 /// the documents learned.
 const DOUBTFUL: usize = 5;
+
+/// With two labels, one in so many questions is about a message that leans to the second label.
+const LEANING: usize = 3;
 
 /// A message about which a filter asks.
 #[derive(Debug, Clone)]
@@ -104,6 +109,8 @@ pub(super) fn questions(
     warnings: WarningSink<'_>,
 ) -> Result<Vec<Question>> {
     let (mut found, mut drawn) = (Vec::<Candidate>::new(), Vec::<Candidate>::new());
+    let mut leaning = Vec::<Candidate>::new();
+    let second = open.names().get(1).filter(|_| open.names().len() == 2);
     let mut others = Vec::new();
     for file in files {
         let Some(mail) = open_mail(file, stop, &mut others)? else { continue };
@@ -118,7 +125,10 @@ pub(super) fn questions(
             let at = found.partition_point(|other| other.doubt >= doubt);
             // Fingerprints have no order that means anything.
             let turn = drawn.partition_point(|other| other.id < id);
-            if at == CANDIDATES && turn == most {
+            let leans = verdict.is_unsure && Some(&verdict.category) == second;
+            let leaning_doubt = (leans, verdict.probability);
+            let rank = leaning.partition_point(|other| other.doubt >= leaning_doubt);
+            if at == CANDIDATES && turn == most && (!leans || rank == most) {
                 return Ok(());
             }
             if is_known || is_learned(DocumentId(id))? {
@@ -131,6 +141,10 @@ pub(super) fn questions(
             if turn < most {
                 drawn.insert(turn, candidate.clone());
                 drawn.truncate(most);
+            }
+            if leans && rank < most {
+                leaning.insert(rank, Candidate { doubt: leaning_doubt, ..candidate.clone() });
+                leaning.truncate(most);
             }
             found.insert(at.min(CANDIDATES), candidate);
             found.truncate(CANDIDATES);
@@ -145,8 +159,11 @@ pub(super) fn questions(
         })?;
     }
     left_out(&others).into_iter().for_each(warnings);
-    let doubtful = if open.names().len() == 2 { most } else { most.div_ceil(DOUBTFUL) };
-    let mut chosen = unlike_each_other(found, doubtful);
+    let leaning = unlike_each_other(leaning, most / LEANING);
+    found.retain(|one| leaning.iter().all(|other| other.id != one.id));
+    let doubtful = if second.is_some() { most } else { most.div_ceil(DOUBTFUL) };
+    let mut chosen = unlike_each_other(found, doubtful - leaning.len());
+    chosen.extend(leaning);
     drawn.retain(|one| chosen.iter().all(|other| other.id != one.id));
     chosen.extend(drawn);
     chosen.truncate(most);
