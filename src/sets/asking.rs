@@ -8,12 +8,13 @@
 //! ```
 //!
 //! With two labels all are doubtful, and a third of them are the unsure ones that are most probably
-//! of the second label: where mail has changed they find its new groups of spam. With more a fifth is, the rest is drawn: their thresholds are
-//! those of the documents learned, and where these are doubtful ones alone, a third of all messages
-//! is unsure (docs/lab/mail.md). Among the doubtful ones messages with an `unsure`
-//! verdict come first, and among them those whose two most probable categories are closest to each
-//! other. The label of a message also teaches about messages like it, so each message
-//! chosen lowers the rank of others by the share of features that they have in common with it.
+//! of the second label: where mail has changed they find its new groups of spam. With more a fifth
+//! is, the rest is drawn: their thresholds are those of the documents learned, and where these are
+//! doubtful ones alone, a third of all messages is unsure (docs/lab/mail.md). Among the doubtful
+//! ones messages with an `unsure` verdict come first, and among them those whose two most probable
+//! categories are closest to each other. The label of a message also teaches about messages like
+//! it, so each message chosen lowers the rank of others by the share of features that they have in
+//! common with it.
 
 use super::error::{FittedSetError, lost, unless_stopped};
 use super::folder_mail::{OpenMail, left_out, open_mail};
