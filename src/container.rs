@@ -129,7 +129,7 @@ pub enum ContainerFault {
     /// The first line says something else.
     #[error("it is not a model of dbacl")]
     Foreign,
-    /// The first line says another version.
+    /// The first line, or that of a member, says another version.
     #[error("the model is of another version")]
     Version,
     /// The file is shorter or longer than it says.
@@ -145,6 +145,7 @@ impl ContainerFault {
     pub(crate) fn at(self, path: &Path) -> Error {
         match self {
             Self::Foreign => Error::NotAModel { path: path.to_path_buf() },
+            Self::Version => Error::ModelVersion { path: path.to_path_buf() },
             fault => Error::damaged(path, fault.to_string()),
         }
     }
@@ -155,7 +156,7 @@ impl Container<Vec<u8>> {
     ///
     /// # Errors
     /// [`Error::Io`] when it cannot be read, [`Error::NotAModel`] when it is none,
-    /// [`Error::Damaged`] when it is damaged or of another version.
+    /// [`Error::ModelVersion`] when another version of dbacl made it, [`Error::Damaged`].
     pub fn open(path: &Path) -> Result<Self> {
         let bytes = open_regular(path).and_then(|file| read_whole(&file));
         let bytes = bytes.map_err(|error| Error::io(path, error))?;

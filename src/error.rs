@@ -42,6 +42,12 @@ pub enum Error {
         /// The file concerned.
         path: PathBuf,
     },
+    /// Another version of dbacl made the model.
+    #[error("{}: a model of another version of dbacl: train it again", path.display())]
+    ModelVersion {
+        /// The file concerned.
+        path: PathBuf,
+    },
     /// A line of the header cannot be read or has an impossible value.
     #[error("bad category file [{line}]")]
     BadHeader {

@@ -109,6 +109,9 @@ impl TextModel {
         let damaged = || ModelError::Damaged(ContainerFault::Member);
         let rest = &mut table.ok_or_else(damaged)?;
         let labels = labels_of(rest).ok_or_else(damaged)?;
+        if Table::is_later(rest) {
+            return Err(ContainerFault::Version.into());
+        }
         let table = Table::from_bytes(rest).ok_or_else(damaged)?;
         let kept_fits = |kept: &Vec<u8>| kept::read(kept, labels.len()).is_some();
         if table.labels() != labels.len() || !kept.as_ref().is_none_or(kept_fits) {
@@ -420,6 +423,20 @@ mod tests {
             damaged[at] ^= 0x40;
             assert!(TextModel::from_bytes(&damaged).is_err(), "{at}");
         }
+    }
+
+    #[test]
+    fn a_table_of_a_later_version_is_named_as_such() {
+        let model = trained(&["sea", "war"]);
+        let mut labels = Vec::new();
+        put_labels(&mut labels, &model.labels, &model.documents);
+        let bytes = model.with_members(|members| {
+            let mut table = members[1].1.to_vec();
+            table[labels.len()] += 1;
+            container_bytes(&[members[0], (MemberKind::Table, &table)])
+        });
+        let read = TextModel::from_bytes(bytes);
+        assert!(matches!(read, Err(ModelError::Damaged(ContainerFault::Version))));
     }
 
     #[test]

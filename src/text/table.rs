@@ -302,6 +302,11 @@ impl Table {
         out
     }
 
+    /// Whether bytes are a table of a later version.
+    pub(crate) fn is_later(bytes: &[u8]) -> bool {
+        bytes.first().is_some_and(|&version| version > VERSION)
+    }
+
     /// The table of bytes; `None` if they are damaged.
     pub(crate) fn from_bytes(mut bytes: &[u8]) -> Option<Self> {
         let rest = &mut bytes;
