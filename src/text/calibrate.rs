@@ -172,3 +172,25 @@ fn thresholds(cuts: &[Cut<'_>], scale: &Scale, is_for_f1: bool) -> Vec<f32> {
     let labels = 0..scale.priors.len();
     if is_for_f1 { labels.map(threshold).collect() } else { vec![0.5; labels.len()] }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_prior_that_would_make_errors_in_whole_texts_is_weakened() {
+        let strong = Calibration { slope: 1.0, prior: 20.0, more: 0.0 };
+        let priors = [0.9, 0.1];
+        let prior = |words, truth: u32| {
+            let cut = Cut { words, scores: vec![0.0, 0.2], known: 5, labels: &[truth] };
+            sparing(&[cut], &priors, strong).prior
+        };
+        let weak = prior(0, 1);
+        assert!((0.1..strong.prior).contains(&weak), "{weak}");
+        let own = Cut { words: 0, scores: vec![0.0, 0.2], known: 5, labels: &[1] };
+        let answers = own.probabilities(&Calibration { prior: weak, ..strong }, &priors);
+        assert!(answers[1] > answers[0], "{answers:?}");
+        // The prior mends this text, and the other is cut short.
+        assert_eq!([prior(0, 0), prior(3, 1)], [strong.prior; 2]);
+    }
+}

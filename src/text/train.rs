@@ -416,6 +416,18 @@ mod tests {
     }
 
     #[test]
+    fn only_the_same_text_is_forgotten() {
+        let mut trainer = Trainer::default();
+        for text in ["the sea", "the war", "the sea", "the tea"] {
+            trainer.add("x", text.as_bytes());
+        }
+        assert!(!trainer.forget("x", b"the pea") && !trainer.forget("y", b"the sea"));
+        assert!(trainer.forget("x", b"the sea"));
+        let left: Vec<_> = trainer.documents().map(|(_, text)| text.to_vec()).collect();
+        assert_eq!(left, ["the sea", "the war", "the tea"].map(Vec::from));
+    }
+
+    #[test]
     fn what_cannot_be_trained_is_told() {
         let error = |trainer: Trainer| trainer.train().unwrap_err().to_string();
         assert_eq!(error(Trainer::default()), "there are no documents");

@@ -105,6 +105,9 @@ mod tests {
                 "{left}: {hard:?}"
             );
         }
+        // Even the last move before a control leaves a quarter.
+        let (soft, hard) = clock(1030, 0, Some(1)).budget();
+        assert_eq!([soft, hard], [500, 750].map(|time| Some(Duration::from_millis(time))));
         // A whole game at the increment's pace: the time left never falls to 0.
         let mut left = 10_000u64;
         for _ in 0..400 {

@@ -164,6 +164,10 @@ mod tests {
         assert_eq!((entry.value(2), entry.value(4)), (MATE - 5, MATE - 7));
         assert_eq!(entry.best, PackedMove(9));
         assert!(table.get(7 | 1 << 40).is_none());
+        // The same where the side to move is mated.
+        table.put(8, PackedMove(9), 5 - MATE, 4, Bound::Exact, 2);
+        let entry = table.get(8).expect("stored");
+        assert_eq!((entry.value(2), entry.value(4)), (5 - MATE, 7 - MATE));
     }
 
     #[test]
