@@ -30,12 +30,6 @@ pub enum Error {
         /// The file concerned.
         path: PathBuf,
     },
-    /// The category is large (`--large`), and only classic ones can be used here.
-    #[error("{}: a large category (--large) can only be scored", path.display())]
-    Large {
-        /// The file concerned.
-        path: PathBuf,
-    },
     /// The file does not begin like a model, a file of several categories.
     #[error("{}: not a dbacl-text model (a category? use dbacl -c)", path.display())]
     NotAModel {

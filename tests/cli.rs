@@ -81,7 +81,7 @@ const CLASSIFY: &str = "-c one -c two text";
 /// lines. Those with `?` change nothing that can be seen. Every option of the table is here.
 const ROWS: [(&str, &str); 24] = [
     (LEARN, "v X d D e=alnum e=word charset=utf-16le w=2 j S g=([[:alpha:]]+)||1 i h=9 z=1 x=2"),
-    (LEARN, "L=uniform r M ?1 ?0 o=more ?m large ?threads=2 ?lock-timeout=1"),
+    (LEARN, "L=uniform r M ?1 ?0 o=more ?m ?threads=2 ?lock-timeout=1"),
     (CLASSIFY, "v n N U f=one a A Y d D ?m ?p explain explain-html strict ?line-buffered"),
     // These are refused here.
     (CLASSIFY, "mail-learn=filter mail-filter=filter mail-correct=filter mail-forget=filter"),

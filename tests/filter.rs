@@ -190,15 +190,6 @@ fn a_mail_comes_through_without_a_filter() {
     }
 }
 
-/// A category without its first line, which holds its name, and without the checksum of its header.
-pub(crate) fn nameless(file: &[u8]) -> Vec<u8> {
-    let end = file.windows(3).position(|bytes| bytes == b"\n#\n").expect("a header") + 1;
-    let (header, tables) = file.split_at(end);
-    let lines = header.split_inclusive(|&byte| byte == b'\n').skip(1);
-    let lines = lines.filter(|line| !line.starts_with(b"# crc32 "));
-    lines.flatten().chain(tables).copied().collect()
-}
-
 #[test]
 fn the_library_filters_mail_as_the_program_does() {
     use dbacl::MailFilterError;

@@ -21,7 +21,6 @@ mod general;
 mod golden;
 mod hostile;
 mod languages;
-mod large;
 mod mail_input;
 mod mail_systems;
 mod mails;

@@ -1,13 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //! The text header of a category file: printing and parsing.
 
-use super::layout::{
-    HEADER_END, LARGE_MAGIC, LARGE_UNICODE_MAGIC, LINE_LIMIT, MAGIC, UNICODE_MAGIC,
-};
+use super::layout::{HEADER_END, LINE_LIMIT, MAGIC, UNICODE_MAGIC};
 use crate::model::medium::MEDIA;
 use crate::model::moments::Moments;
 use crate::model::settings::{ModelOptions, Scheme};
-use crate::token::id::WideId;
 use dbacl_numeric::cformat;
 use dbacl_numeric::parse;
 
@@ -24,10 +21,8 @@ pub struct Header {
     pub max_order: u8,
     /// Whether features count independently of their order.
     pub multinomial: bool,
-    /// Bits of the table's size; 0 in a large category.
+    /// Bits of the table's size.
     pub bits: u8,
-    /// The size of the table, if the category is large (`--large`).
-    pub large: Option<LargeSize>,
     /// Occurrences learned, those that found no room included.
     pub features: u64,
     /// Features in the table.
@@ -44,67 +39,20 @@ pub struct Header {
     pub scheme: Option<Scheme>,
 }
 
-/// The size of a large category's table.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct LargeSize {
-    /// Number of slots where searches can begin.
-    pub homes: u64,
-    /// Number of slots.
-    pub slots: u64,
-}
-
-impl LargeSize {
-    /// Where the search for `id` begins: as far in the table as the id is among all ids. So ids in
-    /// ascending order have homes in ascending order.
-    #[inline]
-    pub(crate) const fn home(self, id: WideId) -> u64 {
-        #[allow(clippy::cast_possible_truncation)] // the upper half of a product
-        let home = ((id.0 as u128 * self.homes as u128) >> 64) as u64;
-        home
-    }
-}
-
 /// Why a header cannot be read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum HeaderFault {
     /// The first line is not that of a category file of this version.
     Foreign,
-    /// The category is large (`--large`), and only classic ones can be used here.
-    Large,
     /// The line with this number in messages of dbacl 1.14.1 cannot be read, or has an impossible
     /// value.
     Line(u8),
-    /// The checksum of the header is wrong.
-    Sum,
 }
 
 /// The largest absolute value of the log-partition, nats, that a category can have: 7 orders of
 /// features whose weights are at most 65535/32. A damaged value such as 1e30 would win or lose
 /// every comparison.
 const MAX_LOG_PARTITION: f64 = 7.0 * 2048.0;
-
-/// The beginning of the line with the checksum of a header. Only large categories have one, since
-/// all others have the bytes that dbacl 1.14.1 writes.
-const SUM_MARK: &[u8] = b"# crc32 ";
-
-/// Adds the checksum line to a complete header: the CRC-32 of all its other lines.
-pub(crate) fn add_checksum(header: &mut Vec<u8>) {
-    debug_assert!(header.ends_with(HEADER_END));
-    let sum = crc32fast::hash(header);
-    header.truncate(header.len() - HEADER_END.len());
-    header.extend_from_slice(SUM_MARK);
-    header.extend_from_slice(format!("{sum:08x}\n").as_bytes());
-    header.extend_from_slice(HEADER_END);
-}
-
-/// Whether the checksum in the line `text`, which begins at `from`, is that of the header.
-fn fits_checksum(header: &[u8], from: usize, text: &[u8]) -> bool {
-    let mut sum = crc32fast::Hasher::new();
-    sum.update(&header[..from]);
-    // The line may be the last one, without an end.
-    sum.update(header.get(from + text.len() + 1..).unwrap_or_default());
-    text[SUM_MARK.len()..] == *format!("{:08x}", sum.finalize()).as_bytes()
-}
 
 /// A parsed header: the numbers, the stored expressions, and where the binary part begins.
 #[derive(Debug, Clone, PartialEq)]
@@ -122,12 +70,7 @@ impl Header {
     /// in another way than these settings ask for, one that it refuses.
     pub(crate) fn magic(&self) -> &'static [u8] {
         let scheme = self.scheme.unwrap_or(Scheme::Alpha);
-        match (self.large.is_some(), self.options.read_unicode(scheme)) {
-            (false, false) => MAGIC,
-            (false, true) => UNICODE_MAGIC,
-            (true, false) => LARGE_MAGIC,
-            (true, true) => LARGE_UNICODE_MAGIC,
-        }
+        if self.options.read_unicode(scheme) { UNICODE_MAGIC } else { MAGIC }
     }
 
     /// Writes the header lines 1 to 6: everything before the expressions (spec model 9.1).
@@ -137,12 +80,10 @@ impl Header {
             cformat::fixed(out, value, 0, 6);
         };
         // dbacl 1.14.1 prints its counts as signed numbers of 32 bits.
-        let is_large = self.large.is_some();
         let integer = |out: &mut Vec<u8>, label: &str, value: u64| {
             out.extend_from_slice(label.as_bytes());
-            #[allow(clippy::cast_possible_truncation)] // classic counts have 32 bits
-            let signed = if is_large { value.cast_signed() } else { i64::from(value as i32) };
-            cformat::decimal(out, signed, 0);
+            #[allow(clippy::cast_possible_truncation)] // counts have 32 bits
+            cformat::decimal(out, i64::from(value as i32), 0);
         };
         out.extend_from_slice(self.magic());
         out.push(b' ');
@@ -154,12 +95,7 @@ impl Header {
         let kind: &[u8] = if self.multinomial { b"multinomial" } else { b"hierarchical" };
         out.extend_from_slice(b" type ");
         out.extend_from_slice(kind);
-        if let Some(LargeSize { homes, slots }) = self.large {
-            integer(out, "\n# homes ", homes);
-            integer(out, " slots ", slots);
-        } else {
-            integer(out, "\n# hash_size ", self.bits.into());
-        }
+        integer(out, "\n# hash_size ", self.bits.into());
         integer(out, " features ", self.features);
         integer(out, " unique_features ", self.unique_features.into());
         integer(out, " documents ", self.documents.into());
@@ -210,9 +146,7 @@ impl Header {
     pub(crate) fn parse(bytes: &[u8]) -> Result<ParsedHeader, HeaderFault> {
         let mut lines = Lines { bytes, at: 0 };
         let first = lines.next().unwrap_or_default();
-        let begins_as_any = |magics: [&[u8]; 2]| magics.iter().any(|it| first.starts_with(it));
-        let is_large = begins_as_any([LARGE_MAGIC, LARGE_UNICODE_MAGIC]);
-        if !is_large && !begins_as_any([MAGIC, UNICODE_MAGIC]) {
+        if ![MAGIC, UNICODE_MAGIC].iter().any(|magic| first.starts_with(magic)) {
             return Err(HeaderFault::Foreign);
         }
         let mut header = Self {
@@ -229,18 +163,9 @@ impl Header {
             (header.log_partition.abs() <= MAX_LOG_PARTITION).then_some(())
         })?;
         lines.numbers(3, |scan| {
-            if is_large {
-                let homes = u64::try_from(scan.text("# homes").integer()?).ok()?;
-                let slots = u64::try_from(scan.text(" slots").integer()?).ok()?;
-                (1..=slots).contains(&homes).then_some(())?;
-                header.large = Some(LargeSize { homes, slots });
-            } else {
-                let bits = u8::try_from(scan.text("# hash_size").integer()?).ok();
-                header.bits = bits.filter(|&bits| bits <= 30)?;
-            }
-            let features = scan.text(" features").integer()?;
-            header.features =
-                if is_large { features.cast_unsigned() } else { wrap(features).into() };
+            let bits = u8::try_from(scan.text("# hash_size").integer()?).ok();
+            header.bits = bits.filter(|&bits| bits <= 30)?;
+            header.features = wrap(scan.text(" features").integer()?).into();
             header.unique_features = wrap(scan.text(" unique_features").integer()?);
             header.documents = wrap(scan.text(" documents").integer()?);
             Some(())
@@ -259,10 +184,7 @@ impl Header {
             Some(())
         })?;
         let mut patterns = Vec::new();
-        let mut sum = None;
-        loop {
-            let from = lines.at;
-            let Some(line) = lines.next() else { break };
+        for line in lines.by_ref() {
             if line.starts_with(HEADER_END) {
                 break;
             }
@@ -277,13 +199,7 @@ impl Header {
                     header.options = ModelOptions::from_bits(wrap(bits));
                     header.scheme = Scheme::by_number(scheme);
                 }
-            } else if text.starts_with(SUM_MARK) {
-                sum = Some((from, text));
             }
-        }
-        let fits = |(from, text)| fits_checksum(&bytes[..lines.at], from, text);
-        if is_large && !sum.is_some_and(fits) {
-            return Err(HeaderFault::Sum);
         }
         // A first line that does not suit the settings is invalid.
         if !first.starts_with(header.magic()) {
@@ -425,22 +341,6 @@ mod tests {
             let settings = if one == MAGIC { written(&example()) } else { text.clone() };
             let false_line = [other, settings.strip_prefix(one).unwrap()].concat();
             assert_eq!(Header::parse(&false_line).unwrap_err(), HeaderFault::Foreign);
-        }
-    }
-
-    #[test]
-    fn a_checksum_finds_any_changed_byte() {
-        let large = Some(LargeSize { homes: 5, slots: 9 });
-        let header = Header { large, bits: 0, ..example() };
-        let mut text = header.text(b"x", &[b"([a-z]+)||123456789".to_vec()]);
-        assert_eq!(Header::parse(&text).unwrap_err(), HeaderFault::Sum);
-        add_checksum(&mut text);
-        let parsed = Header::parse(&text).unwrap();
-        assert_eq!((parsed.length, parsed.header.large), (text.len(), large));
-        for at in 0..text.len() - HEADER_END.len() {
-            let mut damaged = text.clone();
-            damaged[at] ^= 1;
-            assert!(Header::parse(&damaged).is_err(), "byte {at}");
         }
     }
 

@@ -7,13 +7,6 @@
 //! 65536 x u16 big endian        digram weights, row by row (row = from, column = to)
 //! 2^bits x (u32, u16) big endian   slots: feature id, weight
 //! ```
-//!
-//! A large category (`--large`) has ids of 64 bits, and ends with a checksum:
-//!
-//! ```text
-//! slots x (u64, u16) big endian    feature id, weight
-//! u32 big endian                   CRC-32 of digrams and slots
-//! ```
 
 /// How the first line of a category file begins.
 pub(crate) const MAGIC: &[u8] = b"# dbacl 1.14.1 dlw portable category";
@@ -22,12 +15,6 @@ pub(crate) const MAGIC: &[u8] = b"# dbacl 1.14.1 dlw portable category";
 /// such text into other words, and refuses the file because of this line. The version also stands
 /// for the version of the Unicode tables: if other tables give other words, another line is needed.
 pub(crate) const UNICODE_MAGIC: &[u8] = b"# dbacl 1.15 dlw unicode category";
-
-/// How the first line of a large category begins. The number is the format's version.
-pub(crate) const LARGE_MAGIC: &[u8] = b"# dbacl 1.15 dlw large 1 category";
-
-/// The same if its text was read as Unicode; the line stands for the tables of Unicode, too.
-pub(crate) const LARGE_UNICODE_MAGIC: &[u8] = b"# dbacl 1.15 dlw large 1 unicode category";
 
 /// How every category file and online dump begins; a target that begins otherwise is not
 /// overwritten.
@@ -47,9 +34,3 @@ pub(crate) const DIGRAM_BYTES: usize = 256 * 256 * WEIGHT_BYTES;
 
 /// Bytes of a slot: a feature id of four, a weight of two.
 pub(crate) const SLOT_BYTES: usize = 6;
-
-/// Bytes of a slot of a large category: a feature id of eight, a weight of two.
-pub(crate) const LARGE_SLOT_BYTES: usize = 10;
-
-/// Bytes of the checksum at the end of a large category.
-pub(crate) const SUM_BYTES: usize = 4;

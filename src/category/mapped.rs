@@ -8,7 +8,7 @@
 //! files of any size are read unless a map is asked for.
 
 use super::header::HeaderFault;
-use super::reader::{AnyCategory, Category, Fault};
+use super::reader::{Category, Fault};
 use crate::alloc_hints::is_available;
 use crate::error::{Error, Result};
 use dbacl_files::reading::open_known;
@@ -20,34 +20,22 @@ use std::path::Path;
 /// A category in anonymous memory, or in a memory map.
 pub type MappedCategory = Category<Mmap>;
 
-/// The same, which may be large.
-pub(crate) type AnyMapped = AnyCategory<Mmap>;
-
 /// Opens the category at `path` and reads it into memory.
 ///
 /// # Errors
 /// [`Error::Io`] when the file cannot be read, is no regular file or finds no memory,
-/// [`Error::NotACategory`] when its first line is not that of a category, [`Error::Large`] when it
-/// is large, [`Error::Damaged`] and its like when it is truncated or has impossible values.
+/// [`Error::NotACategory`] when its first line is not that of a category, [`Error::Damaged`] and
+/// its like when it is truncated or has impossible values.
 pub fn open(path: &Path) -> Result<MappedCategory> {
-    Category::new(read(path, |_| {})?).map_err(|fault| error_of(fault, path))
-}
-
-/// Opens the category at `path`, which may be large, and reads it into memory.
-///
-/// # Errors
-/// Those of [`open`], but for [`Error::Large`].
-pub(crate) fn open_any(path: &Path) -> Result<AnyMapped> {
     open_seen(path, |_| {})
 }
 
 /// The same; `see` gets what is known of the file.
 ///
 /// # Errors
-/// Those of [`open_any`].
-pub(crate) fn open_seen(path: &Path, see: impl FnOnce(&Metadata)) -> Result<AnyMapped> {
-    let category = AnyCategory::new(read(path, see)?).and_then(AnyCategory::check);
-    category.map_err(|fault| error_of(fault, path))
+/// Those of [`open`].
+pub(crate) fn open_seen(path: &Path, see: impl FnOnce(&Metadata)) -> Result<MappedCategory> {
+    Category::new(read(path, see)?).map_err(|fault| error_of(fault, path))
 }
 
 fn read(path: &Path, see: impl FnOnce(&Metadata)) -> Result<Mmap> {
@@ -58,23 +46,22 @@ fn read(path: &Path, see: impl FnOnce(&Metadata)) -> Result<Mmap> {
     read.map_err(|error| Error::io(path, error))
 }
 
-/// Opens the category at `path`, which may be large, as a memory map; `see` gets what is known of
-/// the file. The checksum of a large one is not looked at, since that would read all of the file.
+/// Opens the category at `path` as a memory map; `see` gets what is known of the file.
 ///
 /// # Errors
-/// Those of [`open_any`].
+/// Those of [`open`].
 ///
 /// # Safety
 /// Nobody may change or truncate the file as long as the category lives: data that was read may
 /// change, and reading what was cut off ends the process. Replacing the file by renaming another
 /// over it is no change in this sense.
 #[allow(unsafe_code)]
-pub(crate) unsafe fn map(path: &Path, see: impl FnOnce(&Metadata)) -> Result<AnyMapped> {
+pub(crate) unsafe fn map(path: &Path, see: impl FnOnce(&Metadata)) -> Result<MappedCategory> {
     let (file, found) = open_known(path).map_err(|error| Error::io(path, error))?;
     see(&found);
     // SAFETY: the caller's contract is that of the map.
     let map = unsafe { Mmap::map(&file) };
-    AnyCategory::new(map.map_err(|error| Error::io(path, error))?)
+    Category::new(map.map_err(|error| Error::io(path, error))?)
         .map_err(|fault| error_of(fault, path))
 }
 
@@ -82,14 +69,9 @@ pub(crate) unsafe fn map(path: &Path, see: impl FnOnce(&Metadata)) -> Result<Any
 pub(crate) fn error_of(fault: Fault, path: &Path) -> Error {
     match fault {
         Fault::Header(HeaderFault::Foreign) => Error::NotACategory { path: path.to_path_buf() },
-        Fault::Header(HeaderFault::Large) => Error::Large { path: path.to_path_buf() },
         Fault::Header(HeaderFault::Line(line)) => {
             Error::BadHeader { path: path.to_path_buf(), line }
         }
-        Fault::Header(HeaderFault::Sum) => {
-            Error::damaged(path, "the header does not fit its checksum")
-        }
-        Fault::Sum => Error::damaged(path, "the tables do not fit their checksum"),
         Fault::Digrams => Error::CutInDigrams { path: path.to_path_buf() },
         Fault::Slots => Error::CutInTable { path: path.to_path_buf() },
     }

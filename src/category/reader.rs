@@ -2,22 +2,19 @@
 //! Reads a category in place. It is checked once when it is opened; after that every look-up is in
 //! bounds.
 
-use super::header::{Header, HeaderFault, LargeSize, ParsedHeader};
-use super::layout::{
-    ANY_MAGIC, DIGRAM_BYTES, LARGE_SLOT_BYTES, SLOT_BYTES, SUM_BYTES, WEIGHT_BYTES,
-};
+use super::header::{Header, HeaderFault, ParsedHeader};
+use super::layout::{ANY_MAGIC, DIGRAM_BYTES, SLOT_BYTES, WEIGHT_BYTES};
 use crate::alloc_hints::prefetch;
 use crate::error::Error;
 use crate::model::digram::{LENGTH_ROW, SYMBOLS, clip};
 use crate::token::BOUNDARY;
-use crate::token::id::{FeatureId, WideId};
+use crate::token::id::FeatureId;
 use byteorder::{BigEndian, ByteOrder};
 use dbacl_files::atomic_file::{self, Disk};
 use dbacl_numeric::quantize::QuantWeight;
 use std::fmt;
 use std::io::{self, Write};
 use std::path::Path;
-use std::sync::Arc;
 
 /// Why bytes are not a category.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -28,12 +25,9 @@ pub enum Fault {
     Digrams,
     /// The slots are cut short.
     Slots,
-    /// The checksum of a large category's tables is wrong.
-    Sum,
 }
 
-/// A learned category over any bytes: a vector, a slice or a memory map. It is a classic one, not a
-/// large one.
+/// A learned category over any bytes: a vector, a slice or a memory map.
 pub struct Category<D> {
     bytes: D,
     header: Header,
@@ -69,14 +63,6 @@ impl<D: AsRef<[u8]>> Category<D> {
     /// # Errors
     /// [`Fault`] says which part does not hold.
     pub fn new(bytes: D) -> Result<Self, Fault> {
-        let category = Self::of_any(bytes)?;
-        if category.header.large.is_some() {
-            return Err(Fault::Header(HeaderFault::Large));
-        }
-        Ok(category)
-    }
-
-    fn of_any(bytes: D) -> Result<Self, Fault> {
         let all = bytes.as_ref();
         let ParsedHeader { header, patterns, length } =
             Header::parse(all).map_err(Fault::Header)?;
@@ -87,14 +73,7 @@ impl<D: AsRef<[u8]>> Category<D> {
         }
         let length = (all.len() - slots) as u64;
         let size = 1usize << header.bits;
-        let is_cut = match header.large {
-            None => length / (SLOT_BYTES as u64) < size as u64,
-            Some(LargeSize { slots, .. }) => {
-                let needed = slots.checked_mul(LARGE_SLOT_BYTES as u64);
-                needed.and_then(|it| it.checked_add(SUM_BYTES as u64)) != Some(length)
-            }
-        };
-        if is_cut {
+        if length / (SLOT_BYTES as u64) < size as u64 {
             return Err(Fault::Slots);
         }
         Ok(Self { bytes, header, patterns, digrams, slots, mask: size - 1 })
@@ -173,20 +152,13 @@ impl<D: AsRef<[u8]>> Category<D> {
         }
     }
 
-    /// The slot of a large category of this size that holds `id`.
-    fn find_wide(&self, id: WideId, size: LargeSize) -> Option<FoundSlot> {
-        let slots = &self.bytes.as_ref()[self.slots..];
-        let from = place(size.home(id)) * LARGE_SLOT_BYTES;
-        let to = place(size.slots) * LARGE_SLOT_BYTES;
-        // Ids ascend, and no slot between the home and the place of an id is empty.
-        let mut found = slots[from..to]
-            .chunks_exact(LARGE_SLOT_BYTES)
-            .map(|slot| FoundSlot {
-                id: WideId(BigEndian::read_u64(slot)),
-                weight: QuantWeight(BigEndian::read_u16(&slot[8..])),
-            })
-            .take_while(|slot| slot.id.0 != 0 && slot.id <= id);
-        found.find(|slot| slot.id == id)
+    /// Prefetches the slots where the searches for `ids` begin.
+    #[inline]
+    pub(crate) fn prefetch(&self, ids: impl Iterator<Item = FeatureId>) {
+        let bytes = self.bytes.as_ref();
+        ids.for_each(|id| {
+            prefetch(bytes, self.slots + (id.0 as usize & self.mask) * SLOT_BYTES);
+        });
     }
 
     /// The stored digram weights, in row order.
@@ -224,109 +196,6 @@ impl<D: AsRef<[u8]>> Category<D> {
         #[allow(clippy::cast_precision_loss)] // below 2^24, exact
         let weight = steps as f32 / dbacl_numeric::quantize::STEPS_PER_NAT;
         QuantWeight::from_weight(weight).log_probability()
-    }
-}
-
-/// A number of slots as a place in memory; the file is in memory as a whole.
-#[inline]
-fn place(slots: u64) -> usize {
-    usize::try_from(slots).unwrap_or(usize::MAX)
-}
-
-/// A classic or a large category, for scoring. Clones share the bytes.
-#[derive(Debug)]
-pub struct AnyCategory<D>(Arc<Category<D>>);
-
-/// Where the search for a feature ended.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(crate) struct FoundSlot {
-    /// The id that was found, of 32 bits in a classic category; 0 in an empty slot.
-    pub id: WideId,
-    /// The slot's weight.
-    pub weight: QuantWeight,
-}
-
-impl<D> Clone for AnyCategory<D> {
-    fn clone(&self) -> Self {
-        Self(self.0.clone())
-    }
-}
-
-impl<D> From<Category<D>> for AnyCategory<D> {
-    fn from(category: Category<D>) -> Self {
-        Self(Arc::new(category))
-    }
-}
-
-impl<D> From<Arc<Category<D>>> for AnyCategory<D> {
-    fn from(category: Arc<Category<D>>) -> Self {
-        Self(category)
-    }
-}
-
-impl<D: AsRef<[u8]>> AnyCategory<D> {
-    /// Checks the header and the file's length against it, as [`Category::new`] does.
-    ///
-    /// # Errors
-    /// [`Fault`] says which part does not hold.
-    pub(crate) fn new(bytes: D) -> Result<Self, Fault> {
-        Category::of_any(bytes).map(Self::from)
-    }
-
-    /// Checks all bytes of a large category's tables; a classic one has no checksum.
-    ///
-    /// # Errors
-    /// [`Fault::Sum`].
-    pub(crate) fn check(self) -> Result<Self, Fault> {
-        if self.0.header.large.is_none() {
-            return Ok(self);
-        }
-        let (tables, sum) =
-            self.0.bytes.as_ref()[self.0.digrams..].split_last_chunk().ok_or(Fault::Slots)?;
-        let is_right = crc32fast::hash(tables) == u32::from_be_bytes(*sum);
-        is_right.then_some(self).ok_or(Fault::Sum)
-    }
-
-    /// The header's numbers.
-    pub(crate) fn header(&self) -> &Header {
-        &self.0.header
-    }
-
-    /// Texts of the stored expressions, `EXPRESSION||DIGITS`.
-    pub(crate) fn patterns(&self) -> &[Vec<u8>] {
-        &self.0.patterns
-    }
-
-    /// The slot where the search for `id` ends: of a classic category as [`Category::find`] says,
-    /// of a large one only if it holds `id`.
-    #[inline]
-    pub(crate) fn find(&self, id: WideId) -> Option<FoundSlot> {
-        match self.0.header.large {
-            None => self
-                .0
-                .find(id.narrow())
-                .map(|slot| FoundSlot { id: WideId(slot.id.0.into()), weight: slot.weight }),
-            Some(size) => self.0.find_wide(id, size),
-        }
-    }
-
-    /// Prefetches the slots where the searches for `ids` begin.
-    #[inline]
-    pub(crate) fn prefetch(&self, ids: impl Iterator<Item = WideId>) {
-        let (bytes, slots, mask) = (self.0.bytes.as_ref(), self.0.slots, self.0.mask);
-        match self.0.header.large {
-            None => ids.for_each(|id| {
-                prefetch(bytes, slots + (id.narrow().0 as usize & mask) * SLOT_BYTES);
-            }),
-            Some(size) => ids.for_each(|id| {
-                prefetch(bytes, slots + place(size.home(id)) * LARGE_SLOT_BYTES);
-            }),
-        }
-    }
-
-    /// The reference log-probability of a token when scoring, as [`Category::log_reference`].
-    pub(crate) fn log_reference(&self, body: &[u8]) -> f32 {
-        self.0.log_reference(body)
     }
 }
 

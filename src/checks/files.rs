@@ -2,9 +2,7 @@
 //! Targets for what programs read besides mail: lines, categories, counts, command lines, risk
 //! specifications.
 
-use crate::category::header::Header;
-use crate::category::layout::{DIGRAM_BYTES, LARGE_SLOT_BYTES, SUM_BYTES};
-use crate::category::reader::{AnyCategory, Category};
+use crate::category::reader::Category;
 use crate::input::lines::{LineReader, Stream};
 use crate::learn::memory_dump;
 use crate::learn::reference::Reference;
@@ -15,7 +13,7 @@ use crate::model::settings::{ModelOptions, Scheme};
 use crate::programs::dbacl::options::TABLE;
 use crate::risk::evidence::{CapturedRows, Condition, GROUPS};
 use crate::risk::{expression, parse};
-use crate::token::id::{FeatureId, WideId};
+use crate::token::id::FeatureId;
 use crate::token::ngram::Window;
 use crate::token::tokenizer::Tokenizer;
 use crate::token::word::{MAX_WORD, Word, WordSink};
@@ -89,9 +87,7 @@ pub fn unicode(data: &[u8]) {
 pub fn category_open(data: &[u8]) {
     let mut bytes = data.to_vec();
     bytes.resize(data.len() + (1 << 17) + 6 * 64, 0);
-    let Ok(category) = Category::new(bytes.as_slice()) else {
-        return large_category(data);
-    };
+    let Ok(category) = Category::new(bytes.as_slice()) else { return };
     for id in [0, 1, 5, u32::MAX] {
         category.find(FeatureId(id));
     }
@@ -99,25 +95,6 @@ pub fn category_open(data: &[u8]) {
         assert!(category.log_reference(body) <= 0.0);
     }
     assert_eq!(category.digrams().count(), 1 << 16);
-}
-
-/// The same for a large category of few slots.
-fn large_category(data: &[u8]) {
-    let header = Header::parse(data).ok();
-    let Some((length, size)) = header.and_then(|it| Some((it.length, it.header.large?))) else {
-        return;
-    };
-    if size.slots > 4096 {
-        return;
-    }
-    let mut bytes = data.to_vec();
-    let slots = usize::try_from(size.slots).expect("few");
-    bytes.resize(length + DIGRAM_BYTES + slots * LARGE_SLOT_BYTES + SUM_BYTES, 0);
-    let category = AnyCategory::new(bytes.as_slice()).expect("as long as the header says");
-    for id in [0, 1, 1 << 40, u64::MAX] {
-        category.find(WideId(id));
-    }
-    assert!(category.log_reference(data) <= 0.0);
 }
 
 /// How the targets learn.

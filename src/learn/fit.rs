@@ -16,7 +16,7 @@ use super::weights::SlotWeights;
 use super::{LearnSettings, Preload, Progress};
 use crate::error::{Error, Result};
 use crate::model::digram::DigramTable;
-use crate::model::medium::{MEDIA, Medium};
+use crate::model::medium::MEDIA;
 use crate::model::settings::ModelOption;
 use crate::token::id::FeatureId;
 use dbacl_numeric::cformat::fixed_text;
@@ -139,7 +139,7 @@ pub(super) const fn cut_off(min_count: i32, max_count: u32) -> u32 {
 /// By order R, the largest `R l + R s + d` of weighty features of the orders fitted so far, steps;
 /// at least 0.
 #[derive(Debug, Default)]
-pub(super) struct Reach([i32; 8]);
+struct Reach([i32; 8]);
 
 impl Reach {
     /// Updates the reach with these features.
@@ -159,7 +159,7 @@ impl Reach {
 
 /// Log mass of everything below `order`, the features `lower`: maximum first, then the sum in their
 /// order. As in dbacl 1.14.1, the sum starts from 1 and not from exp(-max).
-pub(super) fn lower_orders(
+fn lower_orders(
     lower: impl Iterator<Item = SlotWeights>,
     order: u8,
     reach: &Reach,
@@ -179,7 +179,7 @@ pub(super) fn lower_orders(
 
 /// Whole steps of 1/32 nat, below 2^53 of them, as nats; exact.
 #[allow(clippy::cast_precision_loss)]
-pub(super) fn steps_to_nats(steps: u64) -> f64 {
+fn steps_to_nats(steps: u64) -> f64 {
     steps as f64 / 32.0
 }
 
@@ -325,23 +325,13 @@ impl<'a> OrderFit<'a> {
 pub(crate) fn class_masses(state: &LearningState, log_partition: f64) -> [f64; MEDIA] {
     let table = &state.table;
     let slots = (0..table.size()).map(|at| (at, table.weights(at)));
-    let weighty = slots.filter(|&(at, slot)| slot.lambda > 0 && table.cell(at).id.0 != 0);
-    let weighty = weighty.map(|(at, slot)| (table.medium(at), slot));
-    masses_of(weighty, state.max_order, log_partition)
-}
-
-/// The same of a model of `order` whose features with a weight, and their media, are `weighty`.
-pub(super) fn masses_of(
-    weighty: impl Iterator<Item = (Medium, SlotWeights)>,
-    order: u8,
-    log_partition: f64,
-) -> [f64; MEDIA] {
-    let mut masses = [1.0 / 16.0; MEDIA];
+    let (order, mut masses) = (state.max_order, [1.0 / 16.0; MEDIA]);
     let mut exponentials = StepExponentials::default();
-    for (medium, slot) in weighty {
+    for (at, slot) in slots.filter(|&(at, slot)| slot.lambda > 0 && table.cell(at).id.0 != 0) {
         let steps = slot.exponent(order);
         let rise = i32::from(order) * i32::from(slot.lambda);
-        masses[medium.index()] += exponentials.get(steps + rise) - exponentials.get(steps);
+        masses[table.medium(at).index()] +=
+            exponentials.get(steps + rise) - exponentials.get(steps);
     }
     masses.map(|mass| mass * exp(-log_partition))
 }

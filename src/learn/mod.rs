@@ -12,7 +12,6 @@ mod documents;
 pub(crate) mod dump;
 pub(crate) mod fit;
 mod groups;
-pub(crate) mod large;
 pub(crate) mod learner;
 pub(crate) mod memory_dump;
 pub(crate) mod merge;
@@ -139,7 +138,6 @@ pub(crate) fn finish(
         max_order: state.max_order,
         multinomial: state.options.has(ModelOption::Multinomial),
         bits: state.table.bits(),
-        large: None,
         features: state.total.into(),
         unique_features: state.used,
         documents: state.documents,

@@ -42,7 +42,7 @@ pub(crate) fn measure(
 
 /// Mean and variance of the entropies of `n` documents with these sums of negative and of squared
 /// entropies.
-pub(super) fn of_documents(n: f64, negative_sum: f64, squared_sum: f64) -> Moments {
+fn of_documents(n: f64, negative_sum: f64, squared_sum: f64) -> Moments {
     Moments {
         shannon: 0.0 + -(negative_sum / n),
         shannon_variance: (n * squared_sum - negative_sum * negative_sum) / (n * (n - 1.0)),
@@ -51,7 +51,7 @@ pub(super) fn of_documents(n: f64, negative_sum: f64, squared_sum: f64) -> Momen
 }
 
 /// The entropy of a text with these counts of its longest features, and `total` occurrences of all.
-pub(super) fn of_counts(longest: impl Iterator<Item = u64>, total: u64) -> f64 {
+fn of_counts(longest: impl Iterator<Item = u64>, total: u64) -> f64 {
     #[allow(clippy::cast_precision_loss)] // the specification rounds counts to f32
     let rounded = |count: u64| f64::from(count as f32);
     let (mut e, mut logs) = (0.0f64, CountLogs::default());

@@ -13,7 +13,7 @@ use crate::alloc_hints::prefetch;
 use crate::error::WarningSink;
 use crate::model::medium::Medium;
 use crate::token::BOUNDARY;
-use crate::token::id::{FeatureId, GrowingHash, HASH_PADDING, WideId};
+use crate::token::id::{FeatureId, GrowingHash, HASH_PADDING};
 use crate::token::lexicon::TermId;
 use crate::token::ngram_line::Position;
 use crate::token::word::{WORD_WINDOW, Word};
@@ -117,7 +117,7 @@ impl Batch {
                 text.resize(end + HASH_PADDING, 0);
                 ids.extend(starts[..longer.len()].iter().map(|&start| {
                     let hash = GrowingHash::new(start).upto(text, end);
-                    FeatureId::from(WideId::from_body_hash(hash, medium))
+                    FeatureId::from_body_hash(hash, medium)
                 }));
             }
             spot.ids = start_of_ids..ids.len();

@@ -152,7 +152,7 @@ impl LearningState {
     pub(crate) fn fullness(&self) -> Option<Warning> {
         let hint = || match self.table.bits_for_more(0) {
             Some(bits) => format!("try with option -h {bits}"),
-            None => format!("no table takes more than {}: use --large, or a smaller -w", self.used),
+            None => format!("no table takes more than {}: use a smaller -w", self.used),
         };
         let warning = || Warning::new(format!("table full, some tokens ignored - {}", hint()));
         (!self.table.has_room(self.used)).then(warning)

@@ -90,7 +90,7 @@ pub(crate) fn cell(out: &mut Vec<u8>, form: CellForm, cell: &Cell, tally: &Tally
                 fixed(out, number, 7, 2);
                 out.push(b' ');
             }
-            hexadecimal(out, cell.id, 8);
+            hexadecimal(out, u64::from(cell.id), 8);
         }
         CellForm::Mean | CellForm::Variance => {
             out.push(b' ');

@@ -2,13 +2,14 @@
 //! A category as the scorer sees it: a mapped file, or the random category.
 
 use crate::category::header::Header;
-use crate::category::reader::{AnyCategory, FoundSlot};
+use crate::category::reader::{Category, StoredSlot};
 use crate::model::digram::clip;
-use crate::token::id::WideId;
+use crate::token::id::FeatureId;
 use crate::token::{BOUNDARY, Feature, PatternId};
 use dbacl_numeric::elementary::{log, narrow};
 use dbacl_numeric::quantize::QuantWeight;
 use memmap2::Mmap;
+use std::sync::Arc;
 
 /// A set of regular expressions of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -40,7 +41,7 @@ pub(crate) struct Model<D = Mmap> {
     pub patterns: PatternSet,
     /// Where the weights come from; `None` for the random category, which has no features and all
     /// digrams alike.
-    category: Option<AnyCategory<D>>,
+    category: Option<Arc<Category<D>>>,
     /// Highest order of its features.
     pub max_order: u8,
     /// Whether its features count independently of their order.
@@ -61,7 +62,7 @@ impl<D: AsRef<[u8]>> Model<D> {
     /// The model of an opened category.
     pub(crate) fn learned(
         name: Vec<u8>,
-        category: impl Into<AnyCategory<D>>,
+        category: impl Into<Arc<Category<D>>>,
         patterns: PatternSet,
     ) -> Self {
         let category = category.into();
@@ -93,7 +94,7 @@ impl<D: AsRef<[u8]>> Model<D> {
 
     /// The header of the category; `None` for the random one.
     pub(crate) fn header(&self) -> Option<&Header> {
-        self.category.as_ref().map(AnyCategory::header)
+        self.category.as_deref().map(Category::header)
     }
 
     /// Documents learned; 0 for the random category.
@@ -116,13 +117,13 @@ impl<D: AsRef<[u8]>> Model<D> {
 
     /// The slot where the search for `id` ends; `None` when there is none.
     #[inline]
-    pub(crate) fn find(&self, id: WideId) -> Option<FoundSlot> {
+    pub(crate) fn find(&self, id: FeatureId) -> Option<StoredSlot> {
         self.category.as_ref()?.find(id)
     }
 
     /// Prefetches the memory where the searches for `ids` begin.
     #[inline]
-    pub(crate) fn prefetch(&self, ids: impl Iterator<Item = WideId>) {
+    pub(crate) fn prefetch(&self, ids: impl Iterator<Item = FeatureId>) {
         if let Some(category) = &self.category {
             category.prefetch(ids);
         }

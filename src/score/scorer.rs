@@ -7,7 +7,7 @@ use super::words::WordScores;
 use crate::error::{Warning, WarningSink};
 use crate::model::medium::MEDIA;
 use crate::token::Feature;
-use crate::token::id::WideId;
+use crate::token::id::FeatureId;
 use dbacl_numeric::elementary::{count_f32, log, narrow};
 use memmap2::Mmap;
 
@@ -46,7 +46,7 @@ pub(crate) struct Cell {
     /// The multinomial term, nats.
     pub multinomial: f32,
     /// The id that was found, or 0 if the category does not know the token.
-    pub id: u64,
+    pub id: u32,
     /// The score before the token, in nats.
     pub before: f32,
 }
@@ -98,11 +98,11 @@ impl<D: AsRef<[u8]>> Scorer<D> {
     /// What the table of empirical counts says of a token; `None` if there is no table.
     pub(super) fn occurrence(
         &mut self,
-        id: WideId,
+        id: FeatureId,
         warnings: WarningSink<'_>,
     ) -> Option<Occurrence> {
         let table = self.empirical.as_mut()?;
-        let occurrence = table.count(id.narrow());
+        let occurrence = table.count(id);
         if occurrence == Occurrence::NoRoom && !self.warned {
             self.warned = true;
             let bits = table.bits + 1;
@@ -162,7 +162,7 @@ impl<D: AsRef<[u8]>> Scorer<D> {
         warnings: WarningSink<'_>,
         mut trace: impl FnMut(Cell, &Tally),
     ) -> bool {
-        let id = WideId::of(feature.body, feature.medium);
+        let id = FeatureId::of(feature.body, feature.medium);
         let mut occurrences = 0u32;
         let mut entropy_step = 0.0f32;
         match self.occurrence(id, warnings) {

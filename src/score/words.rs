@@ -10,7 +10,7 @@ use super::scorer::{Scorer, Tally};
 use crate::alloc_hints::{make_room, prefetch};
 use crate::error::WarningSink;
 use crate::model::medium::Medium;
-use crate::token::id::WideId;
+use crate::token::id::FeatureId;
 use crate::token::lexicon::{Lexicon, TermId, TermUser, WaitingWords};
 use crate::token::ngram_line::NgramLine;
 use crate::token::word::{WORD_WINDOW, Word, WordSink};
@@ -35,7 +35,7 @@ pub(crate) struct Wanted {
 #[derive(Debug)]
 pub(crate) struct WordScores {
     lexicon: Lexicon,
-    line: NgramLine<WideId>,
+    line: NgramLine,
     /// Words that have not been numbered yet.
     waiting: WaitingWords,
     /// Single words that have not been scored yet, when there are no n-grams.
@@ -44,7 +44,7 @@ pub(crate) struct WordScores {
     wanted: Wanted,
     /// Tokens of the document, while the table of empirical counts need not be filled;
     /// `None` if there is no such table.
-    pub(super) remembered: Option<Vec<WideId>>,
+    pub(super) remembered: Option<Vec<FeatureId>>,
     /// Whether the document has become too long for that, so that tokens are counted in the table.
     pub(super) counting: bool,
 }
@@ -53,7 +53,7 @@ pub(crate) struct WordScores {
 #[derive(Debug, Default)]
 struct Terms {
     /// Order-1 ids.
-    ids: Vec<WideId>,
+    ids: Vec<FeatureId>,
     /// By term, then by category: what the word adds to the score, nats.
     steps: Vec<f64>,
     /// By term, then by category: whether the category does not know the word.
@@ -87,7 +87,7 @@ impl<D: AsRef<[u8]>, F: FnMut(TermId, Word<'_>)> TermUser for Numbering<'_, D, F
     }
 
     fn add(&mut self, word: Word<'_>, medium: Medium) {
-        let id = WideId::of_word(word, medium);
+        let id = FeatureId::of_word(word, medium);
         self.terms.ids.push(id);
         // The prefetches come first, so that the look-ups overlap.
         for model in self.models {
@@ -275,7 +275,7 @@ impl<D: AsRef<[u8]>> Scorer<D> {
     }
 
     /// Adds what an n-gram of several words adds under the categories that have such.
-    fn add_ngram(&mut self, id: WideId, order: usize) {
+    fn add_ngram(&mut self, id: FeatureId, order: usize) {
         for (model, tally) in self.models.iter().zip(&mut self.tallies) {
             if order > usize::from(model.max_order) {
                 continue;
@@ -294,7 +294,12 @@ impl<D: AsRef<[u8]>> Scorer<D> {
     /// Whether a token is scored. While the document's tokens are too few to fill the table of
     /// empirical counts they are only remembered: nobody asks for the counts themselves.
     #[inline]
-    fn may_score(&mut self, words: &mut WordScores, id: WideId, warnings: WarningSink<'_>) -> bool {
+    fn may_score(
+        &mut self,
+        words: &mut WordScores,
+        id: FeatureId,
+        warnings: WarningSink<'_>,
+    ) -> bool {
         let Some(remembered) = &mut words.remembered else { return true };
         if !words.counting && self.remembers(remembered.len()) {
             remembered.push(id);

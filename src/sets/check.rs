@@ -93,7 +93,7 @@ fn examine_file(path: &Path) -> Result<Vec<Finding>> {
     let examined = if is_model(path) {
         Container::open(path).map(|_| ())
     } else {
-        mapped::open_any(path).map(|_| ())
+        mapped::open(path).map(|_| ())
     };
     match examined {
         Ok(()) => Ok(Vec::new()),

@@ -375,16 +375,6 @@ impl Counts {
         })
     }
 
-    /// Frees the memory of the search for nodes, which is at an end.
-    pub(crate) fn forget_index(&mut self) {
-        self.index = Index::default();
-    }
-
-    /// The node of `term` below `parent`, if there is one.
-    pub(crate) fn find(&self, parent: u32, term: u32) -> Option<u32> {
-        self.index.find(parent, term).ok().map(|at| self.index.entries[at].node)
-    }
-
     /// Adds occurrences of a node; `None` if they are too many to count.
     #[inline]
     #[must_use]

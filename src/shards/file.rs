@@ -2,7 +2,6 @@
 //! Reads and writes counts files of version 1 (`docs/spec/counts-format.md`).
 
 use super::counts::{CountSettings, Counts, Documents, First, Node, ROOT, Shard};
-use crate::category::writer::Summed;
 use crate::document::Ending;
 use crate::model::settings::{Locale, ModelOptions, Scheme};
 use crate::token::BOUNDARY;
@@ -426,5 +425,32 @@ impl<'a> Input<'a> {
         let (bytes, rest) = self.0.split_first_chunk().ok_or(CUT)?;
         self.0 = rest;
         Ok(bytes)
+    }
+}
+
+/// A writer that computes the checksum of what it writes.
+struct Summed<W> {
+    /// Where it writes.
+    out: W,
+    /// The checksum so far.
+    sum: crc32fast::Hasher,
+}
+
+impl<W> Summed<W> {
+    /// Nothing written yet.
+    fn new(out: W) -> Self {
+        Self { out, sum: crc32fast::Hasher::new() }
+    }
+}
+
+impl<W: Write> Write for Summed<W> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let written = self.out.write(bytes)?;
+        self.sum.update(&bytes[..written]);
+        Ok(written)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.out.flush()
     }
 }

@@ -17,7 +17,6 @@ pub(crate) mod collect;
 pub(crate) mod counts;
 pub(crate) mod dump;
 pub(crate) mod file;
-pub(crate) mod large;
 pub(crate) mod parallel;
 pub(crate) mod part;
 pub(crate) mod replay;

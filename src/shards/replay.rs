@@ -16,7 +16,7 @@ pub(crate) enum ReplayFault {
     #[error(transparent)]
     File(#[from] Fault),
     /// There are more occurrences than a model can count.
-    #[error("more occurrences were counted than a category can hold (2^32 - 2): use --large")]
+    #[error("more occurrences were counted than a category can hold (2^32 - 2)")]
     TooMany,
 }
 

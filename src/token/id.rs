@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //! Computes the id of a feature with Bob Jenkins' 64-bit hash ("lookup8", January 1997, public
-//! domain): all of the hash, and its low half, by which classic categories know features.
+//! domain), of which an id is the low half.
 
 use crate::model::medium::Medium;
 use crate::token::word::{WORD_WINDOW, Word};
@@ -14,37 +14,7 @@ pub struct FeatureId(pub u32);
 impl FeatureId {
     /// The id of a feature with this body and medium (spec model 2.1).
     pub fn of(body: &[u8], medium: Medium) -> Self {
-        WideId::of(body, medium).narrow()
-    }
-
-    /// The id of a single word.
-    pub(crate) fn of_word(word: Word<'_>, medium: Medium) -> Self {
-        WideId::of_word(word, medium).narrow()
-    }
-}
-
-impl From<WideId> for FeatureId {
-    #[inline]
-    fn from(id: WideId) -> Self {
-        id.narrow()
-    }
-}
-
-/// The 64-bit id of a feature, by which large categories know it. 0 marks an empty slot here, too.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
-pub struct WideId(pub u64);
-
-impl WideId {
-    /// The id of a feature with this body and medium.
-    pub fn of(body: &[u8], medium: Medium) -> Self {
         Self::from_body_hash(hash(body, 0), medium)
-    }
-
-    /// The id by which classic categories know the feature.
-    #[allow(clippy::cast_possible_truncation)] // it is the low half by definition
-    #[inline]
-    pub const fn narrow(self) -> FeatureId {
-        FeatureId(self.0 as u32)
     }
 
     /// The id of a single word.
@@ -55,12 +25,14 @@ impl WideId {
         Self::from_body_hash(GrowingHash::new(0).upto(&body, word.len() + 2), medium)
     }
 
-    /// The id of a feature whose body hashes to `body_hash` at level 0.
+    /// The id of a feature whose body hashes to `body_hash` at level 0: the low half of its hash.
+    #[inline]
     pub(crate) fn from_body_hash(body_hash: u64, medium: Medium) -> Self {
         let tail = medium_tail(medium);
         let (_, _, whole) =
             mix(body_hash.wrapping_add(tail), body_hash, GOLDEN_RATIO.wrapping_add(2));
-        Self(whole)
+        #[allow(clippy::cast_possible_truncation)] // the low half by definition
+        Self(whole as u32)
     }
 }
 

@@ -5,7 +5,7 @@
 //! ids of a line are known before the first is looked up, so that the look-ups overlap.
 
 use super::BOUNDARY;
-use super::id::{FeatureId, GrowingHash, HASH_PADDING, WideId};
+use super::id::{FeatureId, GrowingHash, HASH_PADDING};
 use super::lexicon::TermId;
 use super::word::Word;
 use crate::model::medium::Medium;
@@ -15,7 +15,7 @@ const BLOCK: usize = 4096;
 
 /// Words waiting, and the n-grams that end in them, with ids of the width `I`.
 #[derive(Debug, Clone)]
-pub(crate) struct NgramLine<I = FeatureId> {
+pub(crate) struct NgramLine {
     order: usize,
     words: Vec<TermId>,
     /// Their text, between boundary marks.
@@ -24,43 +24,43 @@ pub(crate) struct NgramLine<I = FeatureId> {
     hashes: Vec<GrowingHash>,
     /// The number of words at the beginning that only complete n-grams of later words.
     carried: usize,
-    ids: Vec<I>,
+    ids: Vec<FeatureId>,
 }
 
 /// The n-grams that end in one word of a line.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Position<'a, I = FeatureId> {
+pub(crate) struct Position<'a> {
     /// The words up to this one.
     words: &'a [TermId],
     /// Ids of the n-grams of several words that are not blank, longest first.
-    ids: &'a [I],
+    ids: &'a [FeatureId],
     /// Length of the longest.
     longest: usize,
     /// Whether the word itself is blank.
     is_blank: bool,
 }
 
-impl<'a, I> Position<'a, I> {
+impl<'a> Position<'a> {
     /// The n-grams that end in the last of these words, blank ones, too; of those of several words
     /// the ids, longest first.
-    pub(crate) fn of(words: &'a [TermId], ids: &'a [I]) -> Self {
+    pub(crate) fn of(words: &'a [TermId], ids: &'a [FeatureId]) -> Self {
         Self { words, ids, longest: words.len(), is_blank: false }
     }
 }
 
-impl<I: Copy> Position<'_, I> {
+impl Position<'_> {
     /// Orders of the n-grams of several words that are not blank, longest first.
-    pub(crate) fn orders(&self) -> impl DoubleEndedIterator<Item = usize> + use<I> {
+    pub(crate) fn orders(&self) -> impl DoubleEndedIterator<Item = usize> + use<> {
         (self.longest + 1 - self.ids.len()..=self.longest).rev()
     }
 
     /// Ids of these n-grams.
-    pub(crate) const fn ids(&self) -> &[I] {
+    pub(crate) const fn ids(&self) -> &[FeatureId] {
         self.ids
     }
 
     /// The id of the n-gram of `order` words, if it is one of [`Self::orders`].
-    pub(crate) fn id(&self, order: usize) -> Option<I> {
+    pub(crate) fn id(&self, order: usize) -> Option<FeatureId> {
         self.ids.get(self.longest.checked_sub(order)?).copied()
     }
 
@@ -75,7 +75,7 @@ impl<I: Copy> Position<'_, I> {
     }
 }
 
-impl<I: Copy + From<WideId>> NgramLine<I> {
+impl NgramLine {
     /// An empty line, for n-grams of up to `order` words.
     pub(crate) fn new(order: u8) -> Self {
         Self {
@@ -148,7 +148,7 @@ impl<I: Copy + From<WideId>> NgramLine<I> {
 
     /// Works out the ids of all n-grams of several words in `medium` that end in the waiting words,
     /// and returns them: word by word, longest first. Blank ones have none.
-    pub(crate) fn hash(&mut self, medium: Medium) -> &[I] {
+    pub(crate) fn hash(&mut self, medium: Medium) -> &[FeatureId] {
         let end_of_text = self.text.len();
         self.text.resize(end_of_text + HASH_PADDING, 0);
         self.ids.clear();
@@ -162,7 +162,7 @@ impl<I: Copy + From<WideId>> NgramLine<I> {
             let longest = (at + 1).min(self.order);
             for order in (blanks.max(1) + 1..=longest).rev() {
                 let hash = self.hashes[at + 1 - order].upto(&self.text, next + 1);
-                self.ids.push(WideId::from_body_hash(hash, medium).into());
+                self.ids.push(FeatureId::from_body_hash(hash, medium));
             }
         }
         self.text.truncate(end_of_text);
@@ -171,7 +171,7 @@ impl<I: Copy + From<WideId>> NgramLine<I> {
 
     /// The waiting words one after the other, with the ids of [`Self::hash`] and how many of all
     /// ids come before.
-    pub(crate) fn positions(&self) -> impl Iterator<Item = (usize, Position<'_, I>)> {
+    pub(crate) fn positions(&self) -> impl Iterator<Item = (usize, Position<'_>)> {
         let (mut from, mut blanks) = (0, 0);
         (0..self.words.len()).filter_map(move |at| {
             blanks = if self.is_blank(at) { blanks + 1 } else { 0 };
@@ -187,7 +187,7 @@ impl<I: Copy + From<WideId>> NgramLine<I> {
     }
 
     /// All ids of [`Self::hash`].
-    pub(crate) fn ids(&self) -> &[I] {
+    pub(crate) fn ids(&self) -> &[FeatureId] {
         &self.ids
     }
 }

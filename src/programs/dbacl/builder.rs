@@ -232,7 +232,6 @@ impl Builder {
                 Some(place) => config.place = Some(place),
                 None => return usage("--place needs a number from 0 to 4294967295"),
             },
-            Key::Large => config.large = true,
             Key::Canonical => config.count_order = Order::Canonical,
             Key::Threads => match parsed(bytes) {
                 Some(threads @ 0..=1024) => {

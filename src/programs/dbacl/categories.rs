@@ -4,7 +4,7 @@
 use super::failure::{Failure, not_loaded};
 use super::messages::MESSAGES;
 use crate::category::access;
-use crate::category::mapped::{self, AnyMapped};
+use crate::category::mapped::{self, MappedCategory};
 use crate::error::Error;
 use crate::score::model::Model;
 use std::fs::Metadata;
@@ -14,18 +14,18 @@ use std::path::{Path, PathBuf};
 ///
 /// # Errors
 /// What to print.
-pub fn load(path: &Path) -> Result<AnyMapped, Failure> {
+pub fn load(path: &Path) -> Result<MappedCategory, Failure> {
     let opened = mapped::open_seen(path, |found| warn_of_writers(path, found));
     checked(opened, path)
 }
 
 /// The category at `path` if it can be used by itself.
-fn checked(opened: Result<AnyMapped, Error>, path: &Path) -> Result<AnyMapped, Failure> {
+fn checked(opened: Result<MappedCategory, Error>, path: &Path) -> Result<MappedCategory, Failure> {
     opened.map_err(|error| not_loaded(error, path))
 }
 
 /// Opens a category as [`load`] does, but maps it into memory (`-m`).
-pub(super) fn load_mapped(path: &Path) -> Result<AnyMapped, Failure> {
+pub(super) fn load_mapped(path: &Path) -> Result<MappedCategory, Failure> {
     #[allow(unsafe_code)]
     // SAFETY: who asks for `-m` promises that nobody changes the file in place while it is in use,
     // as for dbacl 1.14.1, which maps it then, too.

@@ -70,7 +70,6 @@ impl Builder {
         for (is_used, option, has_other, other) in [
             (config.place.is_some(), "--place", counts, "--count"),
             (config.count_order == Order::Canonical, "--canonical", fits, "--fit"),
-            (config.large, "--large", learns, "-l"),
             (fits, "--fit", learns, "-l"),
             (for_programs, programs, self.classify, "-c"),
         ] {
@@ -93,11 +92,6 @@ impl Builder {
             }
         }
         self.adopt_counts()?;
-        if self.config.large
-            && let Some(option) = self.config.unfit_for_large()
-        {
-            return usage(format!("--large cannot be used with {option}"));
-        }
         let learning = self.learn.is_some() || self.count.is_some();
         let config = &mut self.config;
         if config.form.confidence && (config.online.is_some() || !config.merges.is_empty()) {

@@ -7,7 +7,7 @@ use super::jobs::{Job, Reading, Records};
 use super::structured::Format;
 use crate::learn::LearnSettings;
 use crate::learn::reference::Reference;
-use crate::model::settings::{Locale, ModelOption};
+use crate::model::settings::Locale;
 use crate::report::print::Form;
 use crate::score::model::Model;
 use crate::shards::replay::Order;
@@ -61,7 +61,6 @@ pub(super) struct Config {
     pub(super) counts: Option<Fitted>,
     /// The order of features of `--fit` (`--canonical`).
     pub(super) count_order: Order,
-    pub(super) large: bool,
     /// Place of the counted shard (`--place`).
     pub(super) place: Option<u32>,
     /// Processors to use (`--threads`), if given.
@@ -106,7 +105,6 @@ impl Config {
             merges: Vec::new(),
             counts: None,
             count_order: Order::Appearance,
-            large: false,
             place: None,
             threads: None,
             format: None,
@@ -132,27 +130,6 @@ impl Config {
             options: self.reading.options,
             scheme: self.reading.scheme,
         }
-    }
-
-    /// The first option that a large category does not have, if one is given.
-    pub(super) fn unfit_for_large(&self) -> Option<&'static str> {
-        let has = |option| self.reading.options.has(option);
-        let uses = [
-            (self.online.is_some(), "-o"),
-            (!self.merges.is_empty(), "-O"),
-            (self.preload, "-1"),
-            (self.decimation.is_some(), "-x"),
-            (self.bits.is_some(), "-h"),
-            (self.max_bits.is_some(), "-H"),
-            (self.form.confidence, "-X"),
-            (self.form.uncertainty, "-U"),
-            (!self.reading.own_patterns.is_empty(), "-g"),
-            (has(ModelOption::Multinomial), "-M"),
-            (self.form.append, "-a"),
-            (self.dump, "-d"),
-            (self.debug, "-D"),
-        ];
-        uses.into_iter().find_map(|(is_used, option)| is_used.then_some(option))
     }
 
     /// Whether learning prints text while the inputs are read.

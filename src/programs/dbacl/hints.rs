@@ -99,7 +99,7 @@ pub(super) fn about_counts(
             let bits = state.table.bits_for_more(features + features / 20);
             let way = match bits {
                 Some(bits) => format!("-H {bits} makes room for them"),
-                None => "no table takes as many: use --large, or a smaller -w".into(),
+                None => "no table takes as many: use a smaller -w".into(),
             };
             hints.push(format!("there are about {features} different features; {way}"));
         }

@@ -16,7 +16,6 @@ mod help;
 mod hints;
 mod inputs;
 mod jobs;
-mod large;
 mod learn;
 mod lock;
 mod mail;
@@ -251,8 +250,7 @@ fn perform(builder: Builder, output: &mut Output) -> Result<u8, Failure> {
         Job::Learn => {
             let is_typed = config.reading.operands.is_empty() && std::io::stdin().is_terminal();
             let is_watched = !is_typed && !config.prints();
-            let learn = if config.large { large::run } else { learn::run };
-            watched("learning", is_watched, || learn(&mut config, &signals, output))
+            watched("learning", is_watched, || learn::run(&mut config, &signals, output))
         }
         Job::Classify => classify::run(config, &signals, output),
         Job::ClassifyRecords(records) => records::run(config, records, &signals, output),

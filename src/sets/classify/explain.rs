@@ -15,7 +15,7 @@ use crate::score::model::Model;
 use crate::score::scorer::Scorer;
 use crate::sets::runs::{Runs, words, words_of};
 use crate::token::Feature;
-use crate::token::id::WideId;
+use crate::token::id::FeatureId;
 use memmap2::Mmap;
 use std::io;
 
@@ -54,7 +54,7 @@ fn text_of(name: &[u8]) -> String {
 }
 
 struct Occurrence {
-    id: WideId,
+    id: FeatureId,
     /// Its bytes between boundary marks.
     body: Box<[u8]>,
     order: u8,
@@ -290,7 +290,7 @@ impl<D: AsRef<[u8]>> FeatureSink for Recorder<D> {
     fn feature(&mut self, feature: Feature<'_>) {
         self.scorer.score(&feature, &mut |_| {});
         self.occurrences.push(Occurrence {
-            id: WideId::of(feature.body, feature.medium),
+            id: FeatureId::of(feature.body, feature.medium),
             body: feature.body.into(),
             order: feature.order,
             pattern: feature.pattern,

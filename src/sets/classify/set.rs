@@ -2,7 +2,7 @@
 //! Categories that can be compared with each other.
 
 use super::shared::{Incomparable, SharedReading};
-use crate::category::reader::{AnyCategory, Category};
+use crate::category::reader::Category;
 use crate::category::{access, mapped};
 use crate::document::ReadOptions;
 use crate::error::{Error, Warning};
@@ -58,7 +58,7 @@ impl CategorySet<Mmap> {
         let open = |path: &P| -> Result<_, Error> {
             let path = path.as_ref();
             let name = path.file_name().unwrap_or(path.as_os_str()).to_string_lossy();
-            Ok((name.into_owned(), mapped::open_any(path)?))
+            Ok((name.into_owned(), mapped::open(path)?))
         };
         let categories: Result<Vec<_>, Error> = paths.iter().map(open).collect();
         let mut set = Self::shared(categories?, Locale::C)?;
@@ -84,7 +84,7 @@ impl<D: AsRef<[u8]>> CategorySet<D> {
     /// # Errors
     /// Why they cannot be compared.
     pub fn shared<N: Into<String>>(
-        categories: impl IntoIterator<Item = (N, impl Into<AnyCategory<D>>)>,
+        categories: impl IntoIterator<Item = (N, impl Into<Arc<Category<D>>>)>,
         locale: Locale,
     ) -> Result<Self, Incomparable> {
         let mut reading = SharedReading::new(locale);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //! Computes a message's scores against one category from its lines (spec tools 2.1, 2.2).
 
-use crate::category::mapped::AnyMapped;
+use crate::category::mapped::MappedCategory;
 use crate::document::{Cutter, ReadOptions};
 use crate::error::{Result, WarningSink};
 use crate::filter::{Filter, reads_unicode};
@@ -62,7 +62,7 @@ impl Judge {
     /// A judge by `category`, which is called `name`. With `keep_case` tokens keep their case, also
     /// if the category's do not.
     pub(crate) fn new(
-        category: AnyMapped,
+        category: MappedCategory,
         name: Vec<u8>,
         keep_case: bool,
         is_exact: bool,

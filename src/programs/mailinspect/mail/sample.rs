@@ -17,7 +17,7 @@ pub(crate) fn judge(words: &[(&str, u8, f32)], is_exact: bool) -> Judge {
     let place = tempfile::tempdir().expect("a temporary folder");
     let path = place.path().join("sample");
     self::category(&path, words);
-    let category = mapped::open_any(&path).expect("a category");
+    let category = mapped::open(&path).expect("a category");
     Judge::new(category, b"sample".to_vec(), false, is_exact, Locale::C, &mut |_| {})
         .expect("no expressions")
 }
@@ -45,7 +45,6 @@ pub(crate) fn category(path: &Path, words: &[(&str, u8, f32)]) {
         max_order: 1,
         multinomial: false,
         bits: BITS,
-        large: None,
         features: 9,
         unique_features: 2,
         documents: 3,
