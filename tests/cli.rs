@@ -403,3 +403,21 @@ fn notes_of_underflow_come_between_the_scores_and_their_confidence() {
         assert!(!printed.stdout.contains("underflow"), "{options}: {printed:?}");
     }
 }
+
+#[test]
+fn text_is_a_program_where_it_is_no_file() {
+    let scratch = Scratch::new();
+    scratch.write("two.tsv", "sea\tthe whale and the ship\nwar\tthe nation and the war\n");
+    let said = scratch.dbacl("text train two.tsv -o two.model").output();
+    assert!(said.starts_with("2 documents of 2 labels"), "{said}");
+    let mut direct = scratch.program("dbacl-text", ["info", "two.model"]);
+    let direct = dbacl_testing::done(&mut direct).quiet(0);
+    assert_eq!(scratch.dbacl("text info two.model").quiet(0), direct);
+    assert!(scratch.dbacl("text info").complaint(64).contains("<MODEL>"));
+    // A file of that name is learned and classified as before.
+    scratch.write("text", "the whale and the ship\n");
+    scratch.dbacl("text -l sea").output();
+    assert!(scratch.path("sea").exists());
+    assert_eq!(scratch.dbacl("text -c sea -v").stdout, "sea\n");
+    assert!(scratch.dbacl("other").complaint(1).contains("please use either"));
+}

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //! A labelled document, how documents are read, and why they cannot be.
 
+use crate::corpus::packed::{Damage, name_within};
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -28,9 +29,9 @@ pub enum Format {
 }
 
 impl Format {
-    /// The format of a file with labels, by the ending of its name.
+    /// The format of a file with labels, which may be compressed, by the ending of its name.
     pub fn by_name(path: &Path) -> Option<Self> {
-        match path.extension()?.to_ascii_lowercase().to_str()? {
+        match Path::new(name_within(path)?).extension()?.to_ascii_lowercase().to_str()? {
             "tsv" | "tab" => Some(Self::Tsv),
             "csv" => Some(Self::Csv),
             "ndjson" | "jsonl" => Some(Self::Ndjson),
@@ -118,6 +119,14 @@ pub enum DataError {
         /// What the operating system said.
         source: io::Error,
     },
+    /// The file is compressed, and cannot be unpacked.
+    #[error("{}: {damage}", path.display())]
+    Damaged {
+        /// The file concerned.
+        path: PathBuf,
+        /// How it is compressed, and what is wrong.
+        damage: String,
+    },
     /// Neither name nor content shows the format.
     #[error("{}:1: the format is not known by its name or first line", path.display())]
     UnknownFormat {
@@ -145,7 +154,12 @@ impl DataError {
     }
 
     pub(crate) fn io(path: &Path, source: io::Error) -> Self {
-        Self::Io { path: path.to_path_buf(), source }
+        let path = path.to_path_buf();
+        let damage = source.get_ref().and_then(|inner| inner.downcast_ref::<Damage>());
+        match damage.map(Damage::to_string) {
+            Some(damage) => Self::Damaged { path, damage },
+            None => Self::Io { path, source },
+        }
     }
 
     pub(crate) fn too_long(path: &Path, line: u64) -> Self {

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //! Documents that are files in folders, which are called like their labels.
 
-use crate::corpus::document::{DataError, LONGEST, Notes, Record, Sink};
+use crate::corpus::document::{DataError, Notes, Record, Sink};
 use crate::corpus::label;
-use crate::corpus::packed::check_text;
+use crate::corpus::packed::read_text;
 use dbacl_files::reading::open_regular;
 use std::fs;
-use std::io::Read;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
@@ -16,7 +15,6 @@ const DEEPEST: usize = 32;
 /// Reads the files below `path/LABEL`, in the order of their names. Names that begin with a dot are
 /// passed over.
 pub(crate) fn read(path: &Path, take: Sink<'_>) -> Result<Notes, DataError> {
-    let mut text = Vec::new();
     let mut has_folder = false;
     for folder in entries(path)? {
         if !is_folder(&folder)? {
@@ -26,7 +24,7 @@ pub(crate) fn read(path: &Path, take: Sink<'_>) -> Result<Notes, DataError> {
         let name = folder.file_name().unwrap_or_default();
         let label = label::check(name.as_bytes());
         let label = label.map_err(|fault| DataError::line(&folder, 1, fault.to_string()))?;
-        read_files(&folder, label, DEEPEST, &mut text, take)?;
+        read_files(&folder, label, DEEPEST, take)?;
     }
     if has_folder {
         Ok(Notes::default())
@@ -35,31 +33,19 @@ pub(crate) fn read(path: &Path, take: Sink<'_>) -> Result<Notes, DataError> {
     }
 }
 
-fn read_files(
-    folder: &Path,
-    label: &str,
-    deepest: usize,
-    text: &mut Vec<u8>,
-    take: Sink<'_>,
-) -> Result<(), DataError> {
+fn read_files(folder: &Path, label: &str, deepest: usize, take: Sink<'_>) -> Result<(), DataError> {
     for path in entries(folder)? {
         if is_folder(&path)? {
             if deepest == 0 {
                 return Err(DataError::line(&path, 1, "there are too many folders within folders"));
             }
-            read_files(&path, label, deepest - 1, text, take)?;
+            read_files(&path, label, deepest - 1, take)?;
             continue;
         }
-        text.clear();
         // Pipes and devices could wait for ever.
-        let read = open_regular(&path)
-            .and_then(|file| file.take(LONGEST as u64 + 1).read_to_end(text))
-            .map_err(|error| DataError::io(&path, error))?;
-        if read > LONGEST {
-            return Err(DataError::too_long(&path, 1));
-        }
-        check_text(text, &path)?;
-        take(Record { label, id: "", text, line: 1, file: &path })?;
+        let file = open_regular(&path).map_err(|error| DataError::io(&path, error))?;
+        let text = read_text(file, &path)?;
+        take(Record { label, id: "", text: &text, line: 1, file: &path })?;
     }
     Ok(())
 }

@@ -10,8 +10,8 @@
 //! | `folder` | a file in a folder that is called like its label | it is a folder |
 //! | `lines` | a line, without a label | not by itself |
 //!
-//! Files may be in UTF-16; what is compressed is refused. Nothing is held in memory but the
-//! document at hand, of at most [`LONGEST`] bytes. Errors name file and line.
+//! Files may be in UTF-16, and compressed by gzip, bzip2, xz or zstd. Nothing is held in memory but
+//! the document at hand, of at most [`LONGEST`] bytes. Errors name file and line.
 
 mod columns;
 mod document;
@@ -26,9 +26,9 @@ use document::To;
 pub use document::{Columns, DataError, Format, Handlers, LONGEST, Notes, Reading, Record, Sink};
 pub use folder::entries;
 pub use lines::{Fields, LineFault, read_line};
-pub use packed::check_text;
+pub use packed::read_text;
 use std::fs::File;
-use std::io::{self, BufRead, BufReader, Read};
+use std::io::{self, BufRead, Read};
 use std::path::Path;
 
 /// Reads the documents of the file or folder at `path`, `-` for standard input.
@@ -69,7 +69,7 @@ pub fn read_with(
     let mut to = To { take, refuse };
     let mut buffered = |input: &mut dyn Read, path: &Path| {
         let noticing = Noticing { input, waits };
-        read_buffered(BufReader::with_capacity(1 << 16, noticing), path, reading, &mut to)
+        read_buffered(packed::buffered(noticing), path, reading, &mut to)
     };
     if path.as_os_str() == "-" {
         return buffered(&mut io::stdin().lock(), Path::new("-"));
@@ -114,6 +114,19 @@ pub fn read_from(
 }
 
 fn read_buffered(
+    input: impl BufRead,
+    path: &Path,
+    reading: &Reading,
+    to: &mut To<'_>,
+) -> Result<Notes, DataError> {
+    match packed::open(input).map_err(|error| DataError::io(path, error))? {
+        Ok(unpacked) => read_unpacked(unpacked, path, reading, to),
+        Err(input) => read_unpacked(input, path, reading, to),
+    }
+}
+
+/// Reads documents from a stream that is not compressed, in UTF-8 or UTF-16.
+fn read_unpacked(
     mut input: impl BufRead,
     path: &Path,
     reading: &Reading,
@@ -123,10 +136,10 @@ fn read_buffered(
     if beginning.is_empty() {
         return Err(DataError::line(path, 1, "it is empty"));
     }
-    check_text(beginning, path)?;
+    packed::check_text(beginning, path)?;
     if let Some(is_little) = utf16::is_little(beginning) {
         let input = utf16::Utf16 { input, is_little, half: None, ready: Vec::new() };
-        return read_plain(BufReader::with_capacity(1 << 16, input), path, reading, to);
+        return read_plain(packed::buffered(input), path, reading, to);
     }
     read_plain(input, path, reading, to)
 }
@@ -217,13 +230,12 @@ mod tests {
     }
 
     #[test]
-    fn what_is_packed_is_refused() {
+    fn what_is_no_text_is_refused() {
         let reading = Reading { needs_label: false, ..Reading::default() };
+        let tar = [b"a.tsv".as_slice(), &[0; 252], b"ustar\0", &[0; 249]].concat();
         for (text, expected) in [
-            (&b"\x1f\x8b\x08\0\0"[..], "x:1: it is compressed by gzip; give the output of `gzip"),
-            (b"BZh91AY&SY\xd4\x01", "x:1: it is compressed by bzip2; give the output of `bzip2"),
-            (b"\x28\xb5\x2f\xfd\x04", "x:1: it is compressed by zstd; give the output of `zstd"),
-            (b"\xfd7zXZ\0\0", "x:1: it is compressed by xz; give the output of `xz"),
+            (&b"PK\x03\x04\x14\0"[..], "x:1: it is a zip archive; give the output of `unzip"),
+            (&tar[..], "x:1: it is a tar archive; give the output of `tar"),
             (b"\x89PNG\r\n\x1a\n", "x:1: it is a picture"),
             (b"BZh is a way to pack\n", "=BZh is a way to pack@1"),
         ] {

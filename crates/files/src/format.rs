@@ -23,19 +23,20 @@ const FORMATS: [(&[u8], &str); 16] = [
 
 /// The format of a file that begins so, in words; `None` for text and for what is not known.
 pub fn format_of(beginning: &[u8]) -> Option<&'static str> {
-    FORMATS.iter().find(|(magic, _)| beginning.starts_with(magic)).map(|(_, format)| *format)
+    let is_tar = beginning.get(257..).is_some_and(|rest| rest.starts_with(b"ustar"));
+    let named = FORMATS.iter().find(|(magic, _)| beginning.starts_with(magic));
+    named.map(|(_, format)| *format).or(is_tar.then_some("a tar archive"))
 }
 
 /// What is to be said of a file of a format that [`format_of`] has named: what it is, and for what
 /// is packed how a program that reads standard input is given its text.
 pub fn advice(format: &str) -> String {
     let unpack = match format {
-        "text in UTF-16" => "iconv -f UTF-16 -t UTF-8",
-        "compressed by gzip" => "gzip -dc",
-        "compressed by bzip2" => "bzip2 -dc",
-        "compressed by zstd" => "zstd -dc",
-        "compressed by xz" => "xz -dc",
+        "compressed by compress" => "gzip -dc",
+        "compressed by lz4" => "lz4 -dc",
+        "compressed by lzip" => "lzip -dc",
         "a zip archive" => "unzip -p",
+        "a tar archive" => "tar -xOf",
         _ => return format!("it is {format}"),
     };
     format!("it is {format}; give the output of `{unpack} FILE` to standard input (-)")

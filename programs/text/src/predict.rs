@@ -12,7 +12,7 @@ use dbacl_cli::output::Output;
 use dbacl_numeric::cformat;
 use std::cell::RefCell;
 use std::fs::File;
-use std::io::{self, Read, Write};
+use std::io::{self, Write};
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::Path;
 
@@ -422,15 +422,12 @@ pub(crate) fn explain(arguments: &ExplainArguments) -> Result<(), Failure> {
 }
 
 fn read_text(path: &Path) -> Result<Vec<u8>, DataError> {
-    let mut text = Vec::new();
-    let limit = data::LONGEST as u64;
-    let read = if path.as_os_str() == "-" {
-        io::stdin().lock().take(limit).read_to_end(&mut text)
-    } else {
-        File::open(path).and_then(|file| file.take(limit).read_to_end(&mut text))
-    };
-    let refused = |source| DataError::Io { path: path.to_path_buf(), source };
-    read.map_err(refused)?;
-    data::check_text(&text, path)?;
-    Ok(text)
+    if path.as_os_str() == "-" {
+        return data::read_text(io::stdin().lock(), path);
+    }
+    let file = File::open(path);
+    data::read_text(
+        file.map_err(|source| DataError::Io { path: path.to_path_buf(), source })?,
+        path,
+    )
 }

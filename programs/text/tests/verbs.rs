@@ -300,17 +300,53 @@ fn columns_of_training_are_those_of_tests_and_texts() {
     assert!(done.stderr.contains("heading.tsv:1: the line names columns"), "{done:?}");
 }
 
+/// A file of testdata/packed: two lines, whose labels are `sea` and `war`.
+fn packed(ending: &str) -> Vec<u8> {
+    let path = dbacl_testing::root().join("testdata/packed/two.tsv").with_extension(ending);
+    std::fs::read(path).expect("a file of the repository")
+}
+
 #[test]
-fn compressed_texts_are_refused_in_a_line_that_helps() {
+fn compressed_files_are_read_by_every_verb() {
     let scratch = trained();
-    scratch.write("texts.gz", b"\x1f\x8b\x08\0\0\0\0\0\n\xff");
-    let told = "it is compressed by gzip; give the output of `gzip -dc FILE` to standard input (-)";
-    for line in ["predict model texts.gz", "test model texts.gz", "train texts.gz -o x"] {
-        let said = run(&scratch, line, "").complaint(65);
-        assert_eq!(said, format!("dbacl-text: texts.gz:1: {told}\n"), "{line}");
+    scratch.write("two.tsv", "sea\tthe whale and the ship\nwar\tthe nation and the war\n");
+    let lines = [
+        "predict model FILE --input tsv",
+        "predict model --input tsv FILE -k 3",
+        "predict model --files FILE",
+        "test model FILE",
+        "test model FILE --json",
+        "explain model FILE",
+        "features model FILE",
+        "fasttext predict model FILE",
+    ];
+    let plain = |line: &str| run(&scratch, &line.replace("FILE", "two.tsv"), "");
+    let expected = lines.map(plain);
+    for ending in ["tsv.gz", "tsv.bz2", "tsv.xz", "tsv.zst"] {
+        let name = format!("two.{ending}");
+        scratch.write(&name, packed(ending));
+        for (line, plain) in lines.iter().zip(&expected) {
+            let done = run(&scratch, &line.replace("FILE", &name), "");
+            assert_eq!(done.stdout.replace(&name, "two.tsv"), plain.stdout, "{line} {ending}");
+            assert_eq!(done.stderr.replace(&name, "two.tsv"), plain.stderr, "{line} {ending}");
+        }
+        // By the first bytes, not by the name.
+        scratch.write("any", packed(ending));
+        for name in ["any", &name] {
+            let done = run(&scratch, &format!("train {name} -o two.model"), "");
+            assert!(done.stdout.starts_with("2 documents of 2 labels"), "{name}: {done:?}");
+        }
+        let half = &packed(ending)[..30];
+        scratch.write("half", half);
+        for line in ["predict model half --input tsv", "test model half", "train half -o x"] {
+            let said = run(&scratch, line, "").complaint(65);
+            assert!(said.contains(": half: it is compressed by "), "{line}: {said}");
+            assert_eq!(said.lines().count(), 1, "{said}");
+        }
+        let done = run(&scratch, "predict model --files half", "");
+        assert_eq!((done.stdout.as_str(), done.status), ("half\terror\n", 65));
     }
-    let done = run(&scratch, "predict model --files texts.gz", "");
-    assert_eq!((done.stdout.as_str(), done.status), ("texts.gz\terror\n", 65));
+    assert!(!scratch.path("x").exists());
 }
 
 #[test]

@@ -6,6 +6,7 @@ mod categories;
 mod check;
 mod checks;
 mod classify;
+mod companion;
 mod config;
 mod count;
 mod count_files;
@@ -59,12 +60,12 @@ pub fn main() -> ExitCode {
         dbacl_cli::last_resort::set_status(Kind::Resources.status(true));
     }
     // A panic must not look like a verdict, so the program ends as after an error.
-    let run = std::panic::catch_unwind(|| run(&program, args, &strict));
+    let run = std::panic::catch_unwind(|| run(&program, &args, &strict));
     run.unwrap_or_else(|_| ExitCode::from(Kind::Internal.status(strict.load(Ordering::Relaxed))))
 }
 
 /// Runs the program; `strict` is kept up to date while options are read.
-fn run(program: &OsString, args: Vec<OsString>, strict: &AtomicBool) -> ExitCode {
+fn run(program: &OsString, args: &[OsString], strict: &AtomicBool) -> ExitCode {
     let mut output = Output::new();
     let status = command(program, args, strict, &mut output);
     ExitCode::from(status.unwrap_or_else(|failure: Failure| {
@@ -86,12 +87,15 @@ const VARIABLE_BUT_LOCALE: Variable =
 /// Carries out a command line.
 fn command(
     program: &OsString,
-    args: Vec<OsString>,
+    args: &[OsString],
     strict: &AtomicBool,
     output: &mut Output,
 ) -> Result<u8, Failure> {
     let posixly_correct = VARIABLE("POSIXLY_CORRECT").is_some();
-    let events = getopt::parse(program, args, options::TABLE, posixly_correct);
+    let events = getopt::parse(program, args.to_vec(), options::TABLE, posixly_correct);
+    if companion::is_wanted(args, &events) {
+        return Err(companion::become_it(args));
+    }
     if let Some(paths) = check::wanted(&events)? {
         return check::run(&paths, output);
     }
