@@ -26,7 +26,7 @@ use document::To;
 pub use document::{Columns, DataError, Format, Handlers, LONGEST, Notes, Reading, Record, Sink};
 pub use folder::entries;
 pub use lines::{Fields, LineFault, read_line};
-pub use packed::read_text;
+pub use packed::{name_within, read_text};
 use std::fs::File;
 use std::io::{self, BufRead, Read};
 use std::path::Path;

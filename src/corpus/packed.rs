@@ -23,7 +23,7 @@ const WINDOW_KIB: u32 = 128 << 10;
 const ENDINGS: [&str; 4] = ["gz", "zst", "xz", "bz2"];
 
 /// The name of what is in the file at `path`, which may be compressed.
-pub(crate) fn name_within(path: &Path) -> Option<&OsStr> {
+pub fn name_within(path: &Path) -> Option<&OsStr> {
     let is_packed = path
         .extension()
         .is_some_and(|ending| ENDINGS.iter().any(|own| ending.eq_ignore_ascii_case(own)));

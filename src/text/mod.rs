@@ -56,7 +56,7 @@ pub use crate::corpus as data;
 pub use crate::corpus::label::{LabelFault, check as check_label};
 pub use crate::corpus::{DataError, Format, Reading, Record};
 pub use blocks::{Ask, BlockPlan, BlockTrainer, BlockWork, Frame};
-pub use evaluate::{ByLength, Evaluation, PerLabel, SeveralEvaluation};
+pub use evaluate::{AtLeast, ByLength, Evaluation, PerLabel, SeveralEvaluation};
 pub use learn::Watch;
 pub use model::{ModelError, Prediction, Predictor, TextModel};
 pub use none::NONE;

@@ -5,7 +5,7 @@ use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use dbacl::Scheme;
 use dbacl::text::TextModel;
-use dbacl::text::data::{Format, Reading};
+use dbacl::text::data::{Format, Reading, name_within};
 use dbacl::text::recipe::{
     InBlocks, Kind, LABEL_COLUMN, Preset, Recipe, TEXT_COLUMNS, is_cost, is_share,
 };
@@ -28,7 +28,7 @@ pub struct Arguments {
 #[derive(Debug, Subcommand)]
 pub(crate) enum Verb {
     /// Train a model on labelled documents
-    #[command(after_help = "Example: dbacl-text train reviews.csv -o reviews.model")]
+    #[command(after_help = "Example: dbacl-text train reviews.csv  # writes reviews.model")]
     Train(TrainArguments),
     /// Learn more documents; the model must keep its documents
     #[command(after_help = "Example: dbacl-text update reviews.model february.csv")]
@@ -173,9 +173,9 @@ pub(crate) enum Aim {
 pub(crate) struct TrainArguments {
     #[command(flatten)]
     pub data: DataArguments,
-    /// The file to write; a model is replaced
+    /// The file to write, instead of DATA's name with the ending .model; a model is replaced
     #[arg(short, long, value_name = "MODEL")]
-    pub output: PathBuf,
+    pub output: Option<PathBuf>,
     /// Keep the documents in the model, for update, forget and merge
     #[arg(long)]
     pub keep: bool,
@@ -306,6 +306,13 @@ pub(crate) fn size(text: &str) -> Result<u64, String> {
 }
 
 impl TrainArguments {
+    /// The file to write; `None` if it has no name.
+    pub(crate) fn model(&self) -> Option<PathBuf> {
+        let data = &self.data.data;
+        let name = || Some(data.with_file_name(name_within(data)?).with_extension("model"));
+        self.output.clone().or_else(|| if data.as_os_str() == "-" { None } else { name() })
+    }
+
     /// How the model is to be trained.
     pub(crate) fn recipe(&self) -> Recipe {
         let presets = [self.words, self.pairs, self.chars, self.both].into_iter();

@@ -3,7 +3,7 @@
 
 use dbacl::measures::Rate;
 use dbacl::text::TextModel;
-use dbacl::text::{ByLength, Evaluation, PerLabel, SeveralEvaluation};
+use dbacl::text::{AtLeast, ByLength, Evaluation, PerLabel, SeveralEvaluation};
 use dbacl_cli::json::Json;
 use dbacl_cli::table::aligned;
 use std::fmt::Write as _;
@@ -60,7 +60,45 @@ pub(crate) fn text(found: &Evaluation, labels: &[String]) -> String {
         let rows = worst.into_iter().map(row);
         out.push_str(&aligned(["label", "was called", "documents"], rows));
     }
+    out.push('\n');
+    out.push_str(&in_short(found, labels));
     out
+}
+
+/// The share of wrong answers that the report in short looks for.
+const FEW: f64 = 0.05;
+
+/// The report in three sentences.
+fn in_short(found: &Evaluation, labels: &[String]) -> String {
+    let of_hundred = |share: f64| format!("{:.0}", 100.0 * share);
+    let Rate { value, low, high } = found.accuracy();
+    let (value, low, high) = (of_hundred(value), of_hundred(low), of_hundred(high));
+    let right = format!(
+        "In short: of 100 texts like these, {value} get the right label ({low} to {high}, as these \
+         are {}).\n",
+        found.documents()
+    );
+    let has_few = |one: &AtLeast| one.answered.value > 0.0 && one.wrong.value <= FEW;
+    let sure = match found.at_least().into_iter().find(has_few) {
+        Some(AtLeast { probability, answered, wrong }) => format!(
+            "With --at-least {probability}, predict answers {} of 100, and {} of 100 answers are \
+             wrong.\n",
+            of_hundred(answered.value),
+            of_hundred(wrong.value),
+        ),
+        None => format!(
+            "No probability of the label leaves fewer than {} of 100 answers wrong.\n",
+            of_hundred(FEW)
+        ),
+    };
+    let worst = match found.worst(1).first() {
+        Some(&(truth, verdict, texts)) => format!(
+            "The most frequent error: {texts} of the label {} called {}.\n",
+            labels[truth], labels[verdict]
+        ),
+        None => "No text got a wrong label.\n".to_owned(),
+    };
+    right + &sure + &worst
 }
 
 fn put_rate(json: &mut Json, name: &str, Rate { value, low, high }: Rate) {
@@ -156,4 +194,40 @@ pub(crate) fn info_text(model: &TextModel) -> String {
     out.push('\n');
     out.push_str(&aligned(["label", "documents", "features"], rows));
     out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use dbacl::text::Trainer;
+
+    #[test]
+    fn a_report_ends_with_three_sentences() {
+        let mut trainer = Trainer::default();
+        let texts = [("sea", "the whale and the ship"), ("war", "soldiers of the nation")];
+        for (label, text) in texts.iter().cycle().take(40) {
+            trainer.add(label, text.as_bytes());
+        }
+        let model = trainer.train().expect("a model").model;
+        let found = |number: usize, truth: fn(usize) -> usize| {
+            let mut found = Evaluation::new(2);
+            for at in 0..number {
+                let text = texts[at % 2].1.as_bytes();
+                found.add(Some(truth(at % 2)), &model.predictor().predict(text), text);
+            }
+            in_short(&found, model.labels())
+        };
+        assert_eq!(
+            found(100, |at| at),
+            "In short: of 100 texts like these, 100 get the right label (96 to 100, as these are \
+             100).\nWith --at-least 0.5, predict answers 100 of 100, and 0 of 100 answers are \
+             wrong.\nNo text got a wrong label.\n"
+        );
+        assert_eq!(
+            found(10, |_| 0),
+            "In short: of 100 texts like these, 50 get the right label (24 to 76, as these are \
+             10).\nNo probability of the label leaves fewer than 5 of 100 answers wrong.\nThe most \
+             frequent error: 5 of the label sea called war.\n"
+        );
+    }
 }

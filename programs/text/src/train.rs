@@ -18,11 +18,14 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 pub(crate) fn run(arguments: &TrainArguments) -> Result<(), Failure> {
     let quiet = arguments.replacing.quiet;
-    let _lock = super::begin(&arguments.replacing, &arguments.output)?;
+    let model = arguments.model().ok_or_else(|| {
+        Failure::new(status::USAGE, &"-o is missing: where is the model to be written?")
+    })?;
+    let _lock = super::begin(&arguments.replacing, &model)?;
     let path = &arguments.data.data;
     let recipe = arguments.recipe();
     if recipe.in_blocks.is_some() {
-        return in_blocks(&recipe, arguments);
+        return in_blocks(&recipe, arguments, &model);
     }
     let trainer = Trainer::of_recipe(&recipe, &mut |text| MESSAGES.warning(&text));
     let mut trainer = trainer.map_err(|error| Failure::new(status::USAGE, &error))?;
@@ -56,7 +59,16 @@ pub(crate) fn run(arguments: &TrainArguments) -> Result<(), Failure> {
         read("reading", file, &reading, &mut take)?;
     }
     let found = searched(&trainer, arguments.autotune, &unlabelled, path, quiet)?;
-    save(&found, &arguments.output, quiet)
+    save(&found, &model, quiet)?;
+    tell_of(&model, arguments)
+}
+
+/// Says where the model is that was given no name.
+fn tell_of(model: &Path, arguments: &TrainArguments) -> Result<(), Failure> {
+    if arguments.output.is_some() || arguments.replacing.quiet {
+        return Ok(());
+    }
+    print(&format!("model: {}\n", model.display()))
 }
 
 /// What a model is to tell of the columns of its documents, which were found or asked for.
@@ -99,14 +111,14 @@ fn watched<T>(train: impl FnOnce(&Watch<'_>) -> T) -> T {
 }
 
 /// Trains in blocks, saves the model, and tells of it.
-fn in_blocks(recipe: &Recipe, arguments: &TrainArguments) -> Result<(), Failure> {
+fn in_blocks(recipe: &Recipe, arguments: &TrainArguments, model: &Path) -> Result<(), Failure> {
     let path = &arguments.data.data;
-    let folder = arguments.output.parent().unwrap_or(Path::new(""));
+    let folder = model.parent().unwrap_or(Path::new(""));
     let mut warn = |text: String| MESSAGES.warning(&text);
     let trainer = BlockTrainer::new(recipe, arguments.memory, folder, &mut warn);
     let mut trainer = trainer.map_err(|error| match error {
         TrainError::Settings(_) => Failure::new(status::USAGE, &error),
-        other => refusal(other, &arguments.output),
+        other => refusal(other, model),
     })?;
     let mut failure = None;
     let mut take = |record: Record<'_>| {
@@ -119,7 +131,7 @@ fn in_blocks(recipe: &Recipe, arguments: &TrainArguments) -> Result<(), Failure>
     let reading = arguments.data.reading(false, None);
     let read = read("reading", path, &reading, &mut take);
     if let Some(error) = failure {
-        return Err(refusal(error, &arguments.output));
+        return Err(refusal(error, model));
     }
     let columns = read?.columns;
     let trained = watched(|watch| trainer.train(watch));
@@ -127,7 +139,8 @@ fn in_blocks(recipe: &Recipe, arguments: &TrainArguments) -> Result<(), Failure>
     for (name, value) in unusual(columns, reading) {
         trained.model.tell(name, &value);
     }
-    save(&trained, &arguments.output, arguments.replacing.quiet)
+    save(&trained, model, arguments.replacing.quiet)?;
+    tell_of(model, arguments)
 }
 
 pub(crate) fn save(trained: &Trained, output: &Path, quiet: bool) -> Result<(), Failure> {

@@ -833,3 +833,30 @@ fn without_memory_every_verb_ends_with_a_line_and_a_status() {
         assert!(failed > 0, "{line} never failed");
     }
 }
+
+#[test]
+fn two_commands_train_and_test() {
+    let scratch = Scratch::new();
+    scratch.write("X.csv", "sentiment,review\ngood,the ship is fine\nbad,the ship is a wreck\n");
+    let done = run(&scratch, "train X.csv", "");
+    assert!(done.stdout.ends_with("\nmodel: X.model\n"), "{done:?}");
+    let columns = "X.csv: labels are in the column 'sentiment', texts in the column 'review'";
+    assert!(done.stderr.contains(columns), "{done:?}");
+    scratch.write("Y.csv", "review,sentiment\na fine ship,good\na wreck of a ship,bad\n");
+    let said = run(&scratch, "test X.model Y.csv", "").output();
+    let last: Vec<&str> = said.lines().rev().take(3).collect();
+    assert!(last[2].starts_with("In short: of 100 texts like these, 100 get the right"), "{said}");
+    assert_eq!(last[0], "No text got a wrong label.");
+    scratch.write("folder/a/1", "the whale");
+    scratch.write("folder/b/1", "the nation");
+    run(&scratch, "train folder", "").output();
+    assert!(scratch.path("folder.model").exists());
+    scratch.write("Z.tsv.gz", packed("tsv.gz"));
+    run(&scratch, "train Z.tsv.gz -q", "").output();
+    assert!(scratch.path("Z.model").exists());
+    assert!(run(&scratch, "train -", "a\tb\n").complaint(64).contains("-o is missing"));
+    // What is no model stays.
+    scratch.write("X.model", "letters");
+    run(&scratch, "train X.csv", "").complaint(73);
+    assert_eq!(scratch.text("X.model"), "letters");
+}
