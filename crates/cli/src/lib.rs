@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //! What all programs share: parsing of command lines, messages, results as JSON, progress,
-//! settings, exit statuses, the end without memory, and the version. Nothing here
+//! settings, servers, exit statuses, the end without memory, and the version. Nothing here
 //! depends on what the programs do.
 
 #![warn(missing_docs)]
@@ -11,6 +11,8 @@ pub mod closed;
 pub mod getopt;
 pub mod json;
 pub mod last_resort;
+#[cfg(feature = "listen")]
+pub mod listen;
 pub mod names;
 pub mod output;
 pub mod progress;

@@ -5,8 +5,8 @@
 //! only, so that nobody who sends large messages has those of others refused.
 
 use crate::memory::{Memory, lock};
+use dbacl_cli::listen::Peer;
 use std::collections::HashMap;
-use std::net::{IpAddr, Ipv6Addr};
 use std::sync::{Arc, Mutex};
 use tokio::sync::Notify;
 
@@ -15,28 +15,6 @@ const PIECE: usize = 4096;
 
 /// A message of at most so many bytes is short.
 pub(crate) const SHORT: usize = 256 << 10;
-
-/// Who sends: a host, or a user of this machine.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Peer {
-    /// A host by its address, or by its network of 64 bits for IPv6.
-    Host(IpAddr),
-    /// A user by number.
-    User(u32),
-}
-
-impl Peer {
-    /// The host with this address.
-    pub(crate) fn host(address: IpAddr) -> Self {
-        Self::Host(match address.to_canonical() {
-            IpAddr::V6(address) => {
-                let [a, b, c, d, ..] = address.segments();
-                IpAddr::V6(Ipv6Addr::new(a, b, c, d, 0, 0, 0, 0))
-            }
-            IpAddr::V4(address) => IpAddr::V4(address),
-        })
-    }
-}
 
 /// Why a message is not taken.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //! A client that tells the server what a message is, where no `spamc` is installed.
 
-use crate::listen::Address;
 use crate::teacher::Lesson;
+use dbacl_cli::listen::Address;
 use dbacl_cli::status::{DATA, FORBIDDEN, LATER};
 use std::io::{self, Read, Write};
 use std::net::TcpStream;

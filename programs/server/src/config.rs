@@ -2,9 +2,10 @@
 //! The configuration: one file in TOML, every field with a default that works.
 
 use crate::headers::Dialect;
-use crate::listen::{Address, Protocol};
+use crate::listen::Protocol;
 use crate::log::Level;
 use crate::users::{Naming, Users, aliases_in, tells_users_apart};
+use dbacl_cli::listen::{self, Address};
 use nix::unistd::User;
 use serde::{Deserialize, Deserializer};
 use std::collections::HashMap;
@@ -236,6 +237,16 @@ impl Limits {
     /// The time for a request to arrive, and for its answer to be taken.
     pub const fn request(&self) -> Duration {
         Duration::from_secs(self.request_seconds)
+    }
+
+    /// The limits of each address.
+    pub(crate) const fn of_address(&self) -> listen::Limits {
+        listen::Limits {
+            connections: self.connections,
+            peer_percent: self.peer_percent,
+            first: Duration::from_secs(self.first_seconds),
+            request: self.request(),
+        }
     }
 }
 

@@ -2,7 +2,7 @@
 //! What all protocols share: verdicts are made in bounded time, and logged.
 
 use crate::asked::Asked;
-use crate::budget::{Budget, Mail, Peer, SHORT};
+use crate::budget::{Budget, Mail, SHORT};
 use crate::config::Config;
 use crate::headers::field;
 use crate::history::{History, Kind};
@@ -16,6 +16,7 @@ use crate::teacher::Teacher;
 use crate::users::Users;
 use crate::verdict::Judged;
 use dbacl::MailFilter;
+use dbacl_cli::listen::Peer;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;

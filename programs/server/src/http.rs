@@ -9,82 +9,50 @@
 //! | `GET /metrics` | counts, as Prometheus reads them |
 //! | `GET /`, `/status.json` | at the address `status`: the state of the server |
 
-use crate::budget::{Mail, Peer, Refusal};
+use crate::budget::{Mail, Refusal};
 use crate::config::OnError;
 use crate::engine::{Engine, Envelope};
 use crate::headers::{Dialect, lines};
-use crate::listen::{Protocol, Stream};
+use crate::listen::Protocol;
 use crate::measures::Taught;
 use crate::packed::{Coding, Extent, Fault, unpack};
 use crate::verdict::{Judged, REQUIRED};
 use base64::prelude::{BASE64_STANDARD, Engine as _};
 use dbacl::MailRole;
-use http_body_util::{BodyExt, Full};
+use dbacl_cli::listen::http::{self, Answer, JSON, answer, error};
+use dbacl_cli::listen::{Peer, Stream};
+use http_body_util::BodyExt;
 use hyper::body::{Body, Bytes};
 use hyper::header::{
-    AUTHORIZATION, CACHE_CONTROL, CONTENT_SECURITY_POLICY, CONTENT_TYPE, HOST, HeaderMap,
-    HeaderValue, ORIGIN, WWW_AUTHENTICATE,
+    AUTHORIZATION, CACHE_CONTROL, CONTENT_SECURITY_POLICY, HOST, HeaderMap, HeaderValue, ORIGIN,
+    WWW_AUTHENTICATE,
 };
-use hyper::server::conn::http1;
-use hyper::service::service_fn;
-use hyper::{Method, Request, Response, StatusCode};
-use hyper_util::rt::{TokioIo, TokioTimer};
+use hyper::{Method, Request, StatusCode};
 use nix::unistd::gethostname;
 use serde_json::{Map, Value, json};
-use std::convert::Infallible;
+use std::future::Ready;
 use std::net::IpAddr;
 use std::sync::Arc;
 use std::time::Instant;
 use subtle::ConstantTimeEq as _;
 
-/// Longest head of a request, in bytes.
-const HEAD: usize = 16 << 10;
-
-/// Header fields of one request.
-const FIELDS: usize = 1200;
-
 /// Serves one connection of this peer; `role` is [`Protocol::Rspamd`] or another one over HTTP.
 pub async fn serve<S: Stream>(engine: Arc<Engine>, stream: S, role: Protocol, peer: Peer) {
     let limit = engine.config.limits.request();
     let shared = Arc::clone(&engine);
-    let service = service_fn(move |request| {
+    let respond = move |request| {
         let engine = Arc::clone(&shared);
-        async move { Ok::<_, Infallible>(respond(&engine, request, role, peer).await) }
-    });
-    let connection = http1::Builder::new()
-        .timer(TokioTimer::new())
-        .header_read_timeout(limit)
-        .keep_alive(false)
-        // A client may close its side of the connection after the request.
-        .half_close(true)
-        .max_headers(FIELDS)
-        .max_buf_size(HEAD)
-        .serve_connection(TokioIo::new(stream), service);
+        async move { respond(&engine, request, role, peer).await }
+    };
     let whole = limit * 2 + std::time::Duration::from_secs(engine.config.limits.verdict_seconds);
-    match tokio::time::timeout(whole, connection).await {
-        Ok(Err(error)) if error.is_parse() => {
-            engine.complain(Protocol::Rspamd, &error);
-        }
-        // A client that is gone or too slow is not answered.
-        _ => {}
+    let connection = http::serve(stream, limit, None::<Ready<()>>, respond);
+    if let Ok(Some(error)) = tokio::time::timeout(whole, connection).await {
+        engine.complain(Protocol::Rspamd, &error);
     }
 }
 
-type Answer = Response<Full<Bytes>>;
-
-fn answer(status: StatusCode, kind: &'static str, text: impl Into<Bytes>) -> Answer {
-    let mut answer = Response::new(Full::new(text.into()));
-    *answer.status_mut() = status;
-    answer.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static(kind));
-    answer
-}
-
 fn json_answer(status: StatusCode, value: &Value) -> Answer {
-    answer(status, "application/json", value.to_string())
-}
-
-fn error(status: StatusCode, text: &str) -> Answer {
-    json_answer(status, &json!({ "error": text }))
+    answer(status, JSON, value.to_string())
 }
 
 async fn respond<B>(engine: &Arc<Engine>, request: Request<B>, role: Protocol, peer: Peer) -> Answer
@@ -104,7 +72,7 @@ where
     }
     if path == "/metrics" && role != Protocol::Status {
         let text = engine.measures.text(engine.models.count());
-        return answer(StatusCode::OK, "text/plain; version=0.0.4", text);
+        return http::measures(text);
     }
     if role == Protocol::Metrics {
         return error(StatusCode::NOT_FOUND, "only /metrics is here");

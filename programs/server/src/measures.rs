@@ -2,12 +2,10 @@
 //! The server's counters, in the form that Prometheus reads.
 
 use crate::listen::Protocol;
-use std::fmt::Write;
+use dbacl_cli::listen::measures::{self, Times, one};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::time::Duration;
-
-/// Ends of the histogram's steps, in milliseconds.
-const STEPS: [u64; 11] = [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 10_000];
 
 /// What messages are counted as: a decision by its number, or [`ERROR`] without a verdict.
 pub(crate) const OUTCOMES: [&str; 4] = ["ham", "unsure", "spam", "error"];
@@ -19,11 +17,10 @@ pub(crate) const ERROR: usize = 3;
 #[derive(Debug, Default)]
 pub(crate) struct Measures {
     mails: [[AtomicU64; OUTCOMES.len()]; Protocol::OF_MAIL.len()],
-    steps: [AtomicU64; STEPS.len() + 1],
-    microseconds: AtomicU64,
+    times: Times,
     lessons: [AtomicU64; LESSONS.len()],
     /// Connections that were closed without being served.
-    pub refused: AtomicU64,
+    pub refused: Arc<AtomicU64>,
     /// Requests that violate the protocol.
     pub malformed: AtomicU64,
     /// Filters opened, new generations included.
@@ -72,10 +69,7 @@ impl Measures {
     /// Counts a message and the time that its verdict took.
     pub(crate) fn mail(&self, wire: Protocol, outcome: usize, time: Duration) {
         self.mails[wire as usize][outcome].fetch_add(1, Relaxed);
-        let micros = u64::try_from(time.as_micros()).unwrap_or(u64::MAX);
-        self.microseconds.fetch_add(micros, Relaxed);
-        let step = STEPS.iter().position(|end| micros <= end * 1000).unwrap_or(STEPS.len());
-        self.steps[step].fetch_add(1, Relaxed);
+        self.times.add(time);
     }
 
     /// Counts a request to learn or to forget.
@@ -106,24 +100,12 @@ impl Measures {
 
     /// The text for Prometheus; `open` is the number of filters that are open.
     pub(crate) fn text(&self, open: usize) -> String {
-        let one = |count: u64| vec![(String::new(), count.to_string())];
         let mails = Protocol::OF_MAIL.into_iter().flat_map(|wire| {
             OUTCOMES.iter().zip(&self.mails[wire as usize]).map(move |(outcome, count)| {
                 let labels = format!("{{wire=\"{}\",verdict=\"{outcome}\"}}", wire.name());
                 (labels, count.load(Relaxed).to_string())
             })
         });
-        let mut sum = 0;
-        let mut step = |end: String, count: &AtomicU64| {
-            sum += count.load(Relaxed);
-            (format!("_bucket{{le=\"{end}\"}}"), sum.to_string())
-        };
-        let ends = STEPS.map(|end| Duration::from_millis(end).as_secs_f64().to_string());
-        let ends = ends.into_iter().chain(["+Inf".to_owned()]);
-        let mut times: Vec<_> =
-            ends.zip(&self.steps).map(|(end, count)| step(end, count)).collect();
-        let seconds = Duration::from_micros(self.microseconds.load(Relaxed)).as_secs_f64();
-        times.extend([("_sum".into(), seconds.to_string()), ("_count".into(), sum.to_string())]);
         let [.., known, unusable, refused, failed] = self.lessons();
         let learned = [
             ("changed", self.changes()),
@@ -138,23 +120,15 @@ impl Measures {
         let malformed = "Requests that were none of their protocol.";
         let opened = "Filters opened, new generations included.";
         let lessons = "Requests to learn or forget, by what came of them.";
-        let mut out = String::new();
-        for (name, kind, help, samples) in [
+        measures::text(vec![
             ("mails_total", "counter", "Mails by protocol and verdict.", mails.collect()),
-            ("verdict_seconds", "histogram", "Time for a verdict.", times),
+            ("verdict_seconds", "histogram", "Time for a verdict.", self.times.samples()),
             ("learned_total", "counter", lessons, learned.collect()),
             ("refused_connections_total", "counter", refused, one(self.refused.load(Relaxed))),
             ("malformed_requests_total", "counter", malformed, one(self.malformed.load(Relaxed))),
             ("filters_opened_total", "counter", opened, one(self.opened.load(Relaxed))),
             ("filters_open", "gauge", "Filters that are open.", one(open as u64)),
-        ] {
-            // A string can be written.
-            let _ = writeln!(out, "# HELP dbacl_{name} {help}\n# TYPE dbacl_{name} {kind}");
-            for (labels, value) in samples {
-                let _ = writeln!(out, "dbacl_{name}{labels} {value}");
-            }
-        }
-        out
+        ])
     }
 }
 

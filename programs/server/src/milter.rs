@@ -5,22 +5,36 @@
 //! is judged, and its verdict is added as header lines. Verdicts that the mail brought are removed.
 //! Nothing else is changed, and no mail is refused unless the configuration says so.
 
-use crate::budget::{Mail, Peer, Refusal};
+use crate::budget::{Mail, Refusal};
 use crate::config::OnError;
 use crate::engine::{Engine, Envelope, NAMES};
 use crate::headers::{is_forged, lines};
 use crate::listen::Protocol;
 use crate::log::Level;
 use crate::verdict::Judged;
+use dbacl_cli::listen::{Connection, Door, Peer};
 use indymilter::{
     Actions, Callbacks, Config, Context, ContextActions, EomContext, NegotiateContext, ProtoOpts,
     SetErrorReply, SocketInfo, Status,
 };
 use std::collections::BTreeMap;
 use std::ffi::{CStr, CString};
+use std::io;
 use std::sync::Arc;
+use std::task::{self, Poll};
 use std::time::Duration;
 use tokio::sync::watch;
+
+/// The address of the protocol.
+pub struct Listener(pub Door);
+
+impl indymilter::Listener for Listener {
+    type Io = Connection;
+
+    fn poll_accept(&mut self, context: &mut task::Context<'_>) -> Poll<io::Result<Connection>> {
+        self.0.poll_accept(context).map(Ok)
+    }
+}
 
 /// The state of a connection.
 struct Session {

@@ -8,8 +8,9 @@
 //! What is unpacked is counted against the budget as it appears, so that a few bytes that stand for
 //! many take no more memory than a message may.
 
-use crate::budget::{Mail, Peer, Refusal};
+use crate::budget::{Mail, Refusal};
 use crate::engine::Engine;
+use dbacl_cli::listen::Peer;
 use flate2::read::{MultiGzDecoder, ZlibDecoder};
 use ruzstd::decoding::StreamingDecoder;
 use std::io::{self, Read};

@@ -2,13 +2,12 @@
 //! The program: reads options and configuration, opens the listeners, and serves until a signal
 //! comes.
 
-use crate::admission::{Connection, Door};
 use crate::arf;
 use crate::client;
 use crate::config::{Config, Listen, PATH};
 use crate::engine::{Engine, Threads};
 use crate::http;
-use crate::listen::{Address, Bound, Protocol};
+use crate::listen::Protocol;
 use crate::log::{Level, Log};
 use crate::memory::{Memory, of_judging};
 use crate::milter;
@@ -19,14 +18,13 @@ use crate::spamc;
 use crate::status::NeverAsked;
 use crate::users::{size, why_none};
 use dbacl::{FilterPlace, MailFilter, MailFilterError, MailRole};
+use dbacl_cli::listen::{Address, Bound, Connection, Door, Signals};
 use dbacl_cli::status::{DATA, IO, LATER, UNAVAILABLE, USAGE};
 use dbacl_cli::terminal::Shown;
 use dbacl_cli::{arguments, output, settings};
 use dbacl_files::reading::read_beginning;
-use indymilter::Listener as _;
 use std::ffi::OsStr;
 use std::fmt::{Display, Write as _};
-use std::future::poll_fn;
 use std::io::{BufRead as _, ErrorKind, Read, Write};
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::Path;
@@ -34,7 +32,6 @@ use std::process::ExitCode;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
-use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::watch;
 use tokio::task::JoinSet;
 
@@ -323,35 +320,29 @@ async fn serve(
 ) -> std::io::Result<()> {
     let (reload, engines) = watch::channel(Arc::new(engine));
     let mut engine = Arc::clone(&engines.borrow());
-    let mut terminate = signal(SignalKind::terminate())?;
-    let mut interrupt = signal(SignalKind::interrupt())?;
-    let mut hang_up = signal(SignalKind::hangup())?;
+    let mut signals = Signals::new()?;
     let (stop, stopped) = watch::channel(false);
     let mut serving = JoinSet::new();
     let mut tidying = JoinSet::new();
     tidying.spawn(Arc::clone(&engine).tidy());
     for (bound, protocol) in listeners {
-        let listener = Door::open(bound, &engine.config.limits, &engine.measures)?;
+        let limits = engine.config.limits.of_address();
+        let door = Door::open(bound, limits, &engine.measures.refused)?;
         let (engines, stopped) = (engines.clone(), stopped.clone());
         if protocol == Protocol::Milter {
-            serving.spawn(milter::serve(engines, listener, stopped));
+            serving.spawn(milter::serve(engines, milter::Listener(door), stopped));
             continue;
         }
-        serving.spawn(accept(listener, stopped, engines, protocol));
+        let role = move |connection| speak(Arc::clone(&engines.borrow()), connection, protocol);
+        serving.spawn(door.serve(stopped, role));
     }
-    loop {
-        tokio::select! {
-            _ = terminate.recv() => break,
-            _ = interrupt.recv() => break,
-            _ = hang_up.recv() => {
-                if let Some(changed) = reloaded(&engine, configure()) {
-                    engine = Arc::new(changed);
-                    tidying.abort_all();
-                    tidying.spawn(Arc::clone(&engine).tidy());
-                    reload.send_replace(Arc::clone(&engine));
-                    engine.log.event(Level::Info, "reloads", &[]);
-                }
-            }
+    while signals.next().await {
+        if let Some(changed) = reloaded(&engine, configure()) {
+            engine = Arc::new(changed);
+            tidying.abort_all();
+            tidying.spawn(Arc::clone(&engine).tidy());
+            reload.send_replace(Arc::clone(&engine));
+            engine.log.event(Level::Info, "reloads", &[]);
         }
     }
     engine.log.event(Level::Info, "stops", &[]);
@@ -396,25 +387,4 @@ async fn speak(engine: Arc<Engine>, mut stream: Connection, role: Protocol) {
     } else {
         http::serve(engine, stream, role, peer).await;
     }
-}
-
-/// Serves the connections at a listener until the server stops; then waits for the open ones.
-async fn accept(
-    mut door: Door,
-    mut stopped: watch::Receiver<bool>,
-    engines: watch::Receiver<Arc<Engine>>,
-    role: Protocol,
-) {
-    let mut connections = JoinSet::new();
-    loop {
-        tokio::select! {
-            Ok(connection) = poll_fn(|context| door.poll_accept(context)) => {
-                connections.spawn(speak(Arc::clone(&engines.borrow()), connection, role));
-            }
-            _ = stopped.changed() => break,
-        }
-        while connections.try_join_next().is_some() {}
-    }
-    drop(door);
-    while connections.join_next().await.is_some() {}
 }

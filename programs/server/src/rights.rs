@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //! Who may teach whose filter.
 
-use crate::budget::Peer;
 use crate::config::{Config, Learn};
 use crate::users::Users;
+use dbacl_cli::listen::Peer;
 use nix::unistd::{Uid, User};
 
 /// The user whose filter a peer teaches, where its request names `name`; or why it teaches none.

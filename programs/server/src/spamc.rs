@@ -10,7 +10,7 @@
 //! (the mail)                   (the mail with its verdict)
 //! ```
 
-use crate::budget::{Mail, Peer, Refusal, SHORT};
+use crate::budget::{Mail, Refusal, SHORT};
 use crate::config::OnError;
 use crate::engine::{Engine, Envelope, NAMES};
 use crate::headers::{lines, rewritten_header};
@@ -20,6 +20,7 @@ use crate::memory::of_returning;
 use crate::packed::{Coding, Extent, Fault, unpack};
 use crate::verdict::{Judged, REQUIRED};
 use dbacl::MailRole;
+use dbacl_cli::listen::Peer;
 use dbacl_cli::status;
 use std::io;
 use std::sync::Arc;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //! Learning and forgetting single messages, one after the other for each folder.
 
-use crate::budget::{Mail, Peer};
+use crate::budget::Mail;
 use crate::config::Limits;
 use crate::engine::Engine;
 use crate::headers::field;
@@ -15,6 +15,7 @@ use crate::users::{Users, size};
 use dbacl::{
     FilterPlace, FittedSet, FittedSetError, FittedSetOptions, MailFilter, MailRole, Outcome,
 };
+use dbacl_cli::listen::Peer;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::Path;
 use std::sync::Arc;

@@ -9,23 +9,20 @@
 //! its part waits for itself and for nobody else. A connection that does not begin to speak is
 //! closed soon.
 
-use crate::budget::Peer;
-use crate::config::Limits;
-use crate::listen::{Address, Bound, Stream};
-use crate::measures::Measures;
-use crate::memory::lock;
+use super::{Address, Bound, Peer, Stream};
 use std::collections::HashMap;
 use std::fs;
+use std::future::poll_fn;
 use std::io;
 use std::path::PathBuf;
 use std::pin::Pin;
-use std::sync::atomic::Ordering::Relaxed;
-use std::sync::{Arc, Mutex};
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::task::{Context, Poll};
 use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWrite, ReadBuf};
 use tokio::net::{TcpListener, UnixListener};
-use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc, watch};
 use tokio::task::JoinSet;
 use tokio::time::Sleep;
 
@@ -39,9 +36,23 @@ const PAUSE: Duration = Duration::from_millis(50);
 /// Peers that are remembered; more are looked through for those without connections.
 const REMEMBERED: usize = 1000;
 
+/// The limits of an address.
+#[derive(Debug, Clone, Copy)]
+pub struct Limits {
+    /// Connections at a time.
+    pub connections: usize,
+    /// The part of them that one peer may have, in percent.
+    pub peer_percent: usize,
+    /// The time for a client to begin its first command.
+    pub first: Duration,
+    /// The time that a connection waits for a place.
+    pub request: Duration,
+}
+
 /// A connection that is served.
-pub(crate) struct Connection {
+pub struct Connection {
     stream: Box<dyn Stream>,
+    /// Who speaks.
     pub peer: Peer,
     /// What was read to see how the client begins.
     begun: Vec<u8>,
@@ -51,9 +62,8 @@ pub(crate) struct Connection {
 }
 
 impl Connection {
-    /// The first bytes, which stay to be read; fewer than `FIRST` from a client that says no
-    /// more.
-    pub(crate) async fn beginning(&mut self) -> &[u8] {
+    /// The first bytes, which stay to be read; fewer than 16 from a client that says no more.
+    pub async fn beginning(&mut self) -> &[u8] {
         let mut buffer = [0; FIRST];
         let mut length = 0;
         while length < FIRST {
@@ -113,7 +123,7 @@ impl AsyncWrite for Connection {
 
 /// A listener that survives all errors: when no file descriptor is left, it waits and tries again.
 #[derive(Debug)]
-pub(crate) struct Door {
+pub struct Door {
     admitted: mpsc::Receiver<Connection>,
     socket: Option<PathBuf>,
     /// Accepts connections until this is dropped.
@@ -121,12 +131,12 @@ pub(crate) struct Door {
 }
 
 impl Door {
-    /// Begins to accept connections, in the runtime that this is called in.
-    pub(crate) fn open(
-        bound: Bound,
-        limits: &Limits,
-        measures: &Arc<Measures>,
-    ) -> io::Result<Self> {
+    /// Begins to accept connections, in the runtime that this is called in; `refused` counts those
+    /// that are closed without being served.
+    ///
+    /// # Errors
+    /// Those of the operating system.
+    pub fn open(bound: Bound, limits: Limits, refused: &Arc<AtomicU64>) -> io::Result<Self> {
         let (listener, socket) = match bound.address {
             Address::Port(_) => {
                 (Listener::Port(TcpListener::from_std(bound.listener.into())?), None)
@@ -136,22 +146,39 @@ impl Door {
             }
         };
         let (admit, admitted) = mpsc::channel(1);
-        let places = Arc::new(Places::new(limits));
+        let places = Arc::new(Places::new(&limits));
         let mut porter = JoinSet::new();
-        porter.spawn(accept(listener, places, Arc::clone(measures), admit));
+        porter.spawn(accept(listener, places, Arc::clone(refused), admit));
         Ok(Self { admitted, socket, _porter: porter })
     }
-}
 
-impl indymilter::Listener for Door {
-    type Io = Connection;
-
-    fn poll_accept(&mut self, context: &mut Context<'_>) -> Poll<io::Result<Connection>> {
+    /// The next connection, once there is one.
+    pub fn poll_accept(&mut self, context: &mut Context<'_>) -> Poll<Connection> {
         match self.admitted.poll_recv(context) {
-            Poll::Ready(Some(connection)) => Poll::Ready(Ok(connection)),
+            Poll::Ready(Some(connection)) => Poll::Ready(connection),
             // The porter never ends.
             Poll::Ready(None) | Poll::Pending => Poll::Pending,
         }
+    }
+
+    /// Serves all connections until the server stops; then waits for the open ones.
+    pub async fn serve<F: Future<Output = ()> + Send + 'static>(
+        mut self,
+        mut stopped: watch::Receiver<bool>,
+        speak: impl Fn(Connection) -> F,
+    ) {
+        let mut connections = JoinSet::new();
+        loop {
+            tokio::select! {
+                connection = poll_fn(|context| self.poll_accept(context)) => {
+                    connections.spawn(speak(connection));
+                }
+                _ = stopped.changed() => break,
+            }
+            while connections.try_join_next().is_some() {}
+        }
+        drop(self);
+        while connections.join_next().await.is_some() {}
     }
 }
 
@@ -212,14 +239,14 @@ impl Places {
             all: Arc::new(Semaphore::new(limits.connections)),
             share: share.max(1),
             peers: Mutex::default(),
-            request: limits.request(),
-            first: Duration::from_secs(limits.first_seconds),
+            request: limits.request,
+            first: limits.first,
         }
     }
 
     /// Lets a connection of this peer wait; `None` if too many of its connections do.
     fn wait(&self, peer: Peer) -> Option<(Arc<Semaphore>, OwnedSemaphorePermit)> {
-        let mut peers = lock(&self.peers);
+        let mut peers = self.peers.lock().unwrap_or_else(PoisonError::into_inner);
         if peers.len() > REMEMBERED {
             peers.retain(|_, own| own.iter().any(|it| it.available_permits() < self.share));
         }
@@ -234,7 +261,7 @@ impl Places {
 async fn accept(
     listener: Listener,
     places: Arc<Places>,
-    measures: Arc<Measures>,
+    refused: Arc<AtomicU64>,
     admit: mpsc::Sender<Connection>,
 ) {
     let mut waiting = JoinSet::new();
@@ -245,24 +272,24 @@ async fn accept(
             Ok(accepted) => accepted,
             Err(error) => {
                 if error.kind() != io::ErrorKind::ConnectionAborted {
-                    measures.refused.fetch_add(1, Relaxed);
+                    refused.fetch_add(1, Relaxed);
                     tokio::time::sleep(PAUSE).await;
                 }
                 continue;
             }
         };
         let Some((own, waits)) = places.wait(peer) else {
-            measures.refused.fetch_add(1, Relaxed);
+            refused.fetch_add(1, Relaxed);
             continue;
         };
-        let (admit, places, measures) = (admit.clone(), Arc::clone(&places), Arc::clone(&measures));
+        let (admit, places, refused) = (admit.clone(), Arc::clone(&places), Arc::clone(&refused));
         waiting.spawn(async move {
             let both = async {
                 let own = own.acquire_owned().await.ok()?;
                 Some((own, Arc::clone(&places.all).acquire_owned().await.ok()?))
             };
             let Ok(Some((own, all))) = tokio::time::timeout(places.request, both).await else {
-                measures.refused.fetch_add(1, Relaxed);
+                refused.fetch_add(1, Relaxed);
                 return;
             };
             drop(waits);
@@ -281,7 +308,12 @@ mod tests {
 
     #[test]
     fn a_peer_has_a_part_of_the_places() {
-        let places = Places::new(&Limits { connections: 8, peer_percent: 50, ..Limits::default() });
+        let places = Places::new(&Limits {
+            connections: 8,
+            peer_percent: 50,
+            first: Duration::ZERO,
+            request: Duration::ZERO,
+        });
         let (one, other) = (Peer::User(1), Peer::User(2));
         let mut kept = Vec::new();
         for number in 0..8 {
