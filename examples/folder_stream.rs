@@ -11,7 +11,7 @@
 //! and learned one by one, in an order that depends on their names only. `docs/lab/mail.md`
 //! reports the second half of the stream.
 
-use dbacl::{FittedSet, FittedSetOptions, MailFolder, MailLearnOptions};
+use dbacl::{MailFilter, MailFilterOptions, MailFolder, MailLearnOptions};
 use dbacl_numeric::elementary::real;
 use rustix::time::{ClockId, clock_gettime};
 use std::collections::BTreeMap;
@@ -54,8 +54,8 @@ fn main() -> Result<(), Box<dyn Error>> {
         })
         .collect();
     let filter = room.path().join("filter");
-    FittedSet::learn_folders(&filter, &folders, &MailLearnOptions::default())?;
-    let mut set = FittedSet::open(&filter, &FittedSetOptions::default())?;
+    MailFilter::learn_folders(&filter, &folders, &MailLearnOptions::default())?;
+    let mut set = MailFilter::open(&filter, &MailFilterOptions::default())?;
     println!("{} folders, {first} mails of each learned at once", folders.len());
     let half = stream.len() / 2;
     let (mut part, mut late) = (Part::default(), Part::default());

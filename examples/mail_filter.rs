@@ -8,7 +8,7 @@
 //! cargo run --example mail_filter -- FOLDER spam <MAIL      the mail is spam
 //! ```
 
-use dbacl::{FittedSet, FittedSetOptions};
+use dbacl::{MailFilter, MailFilterOptions};
 use std::error::Error;
 use std::io::{Read, Write};
 use std::path::Path;
@@ -16,7 +16,7 @@ use std::path::Path;
 fn main() -> Result<(), Box<dyn Error>> {
     let mut args = std::env::args_os().skip(1);
     let folder = args.next().ok_or("usage: mail_filter FOLDER [LABEL] <MAIL")?;
-    let mut filter = FittedSet::open(Path::new(&folder), &FittedSetOptions::default())?;
+    let mut filter = MailFilter::open(Path::new(&folder), &MailFilterOptions::default())?;
     let mut mail = Vec::new();
     std::io::stdin().read_to_end(&mut mail)?;
     match args.next() {

@@ -13,7 +13,7 @@
 //! .1" and "at .5" are the spam above a threshold that 0.1 or 0.5 % of good mail exceeds.
 
 use dbacl::measures::{Scored, area_above, mistakes, recall_at};
-use dbacl::{FittedSet, MailFolder, MailLearnOptions};
+use dbacl::{MailFilter, MailFolder, MailLearnOptions};
 use dbacl_numeric::elementary::real;
 use dbacl_numeric::random::SplitMix64;
 use std::error::Error;
@@ -247,7 +247,7 @@ impl Bench {
     }
 
     /// A filter of these messages.
-    fn learn(&self, mails: &[Mail]) -> Result<FittedSet> {
+    fn learn(&self, mails: &[Mail]) -> Result<MailFilter> {
         let room = tempfile::tempdir()?;
         let mut folders = Vec::new();
         for (label, is_spam) in [("ham", false), ("spam", true)] {
@@ -259,14 +259,14 @@ impl Bench {
             folders.push(MailFolder::new(label, folder));
         }
         let filter = room.path().join("filter");
-        let (set, _) = FittedSet::learn_folders(&filter, &folders, &self.options)?;
+        let (set, _) = MailFilter::learn_folders(&filter, &folders, &self.options)?;
         // An open filter needs its files no more than their names.
         std::mem::forget(room);
         Ok(set)
     }
 
     /// Three quarters of the messages at home, a filter of these, and the others.
-    fn quarters(&self) -> Result<(Vec<Mail>, FittedSet, Vec<Mail>)> {
+    fn quarters(&self) -> Result<(Vec<Mail>, MailFilter, Vec<Mail>)> {
         let (learned, rest) = parted(&self.mails("spamassassin/train")?, |at| at % 4 > 0);
         let filter = self.learn(&learned)?;
         Ok((learned, filter, rest))
@@ -482,12 +482,12 @@ fn files(folder: &Path, is_spam: bool) -> Result<Vec<Mail>> {
     Ok(all)
 }
 
-fn classify(filter: &FittedSet, mails: &[Mail]) -> Result<Vec<Verdict>> {
+fn classify(filter: &MailFilter, mails: &[Mail]) -> Result<Vec<Verdict>> {
     mails.iter().map(|mail| verdict(filter, &fs::read(&mail.path)?, mail.is_spam)).collect()
 }
 
 /// The texts of the spam that is confidently classified as such.
-fn caught(filter: &FittedSet, mails: &[Mail]) -> Result<Vec<Vec<u8>>> {
+fn caught(filter: &MailFilter, mails: &[Mail]) -> Result<Vec<Vec<u8>>> {
     let mut caught = Vec::new();
     for mail in mails.iter().filter(|mail| mail.is_spam) {
         let text = fs::read(&mail.path)?;
@@ -499,7 +499,7 @@ fn caught(filter: &FittedSet, mails: &[Mail]) -> Result<Vec<Vec<u8>>> {
     Ok(caught)
 }
 
-fn verdict(filter: &FittedSet, text: &[u8], is_spam: bool) -> Result<Verdict> {
+fn verdict(filter: &MailFilter, text: &[u8], is_spam: bool) -> Result<Verdict> {
     let found = filter.classify(text)?;
     let at = |label: &str| filter.labels().iter().position(|own| own == label).unwrap_or(0);
     let [ham, spam] = ["ham", "spam"].map(|label| found.probabilities[at(label)].max(1e-300));

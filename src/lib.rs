@@ -63,7 +63,7 @@
 //! files.
 //!
 //! ```
-//! use dbacl::{FittedSet, FittedSetOptions, MailFilter, MailFolder, MailLearnOptions};
+//! use dbacl::{MailFilter, MailFilterOptions, MailFolder, MailLearnOptions};
 //!
 //! # let room = tempfile::tempdir()?;
 //! # let [folder, good, junk] = ["filter", "good", "junk"].map(|name| room.path().join(name));
@@ -75,17 +75,17 @@
 //! #     }
 //! # }
 //! let folders = [MailFolder::new("ham", &good), MailFolder::new("spam", &junk)];
-//! FittedSet::learn_folders(&folder, &folders, &MailLearnOptions::default())?;
+//! MailFilter::learn_folders(&folder, &folders, &MailLearnOptions::default())?;
 //!
-//! // A `MailFilter` only classifies, in any process and from any number of threads.
+//! // It classifies in any process, and from any number of threads.
 //! let message = b"From: shop@example.org\nSubject: pills\n\nBuy cheap pills here.\n";
-//! let filter = MailFilter::open(&folder, &mut |warning| eprintln!("{warning}"))?;
+//! let mut filter = MailFilter::open(&folder, &MailFilterOptions::default())?;
 //! let verdict = filter.classify(message)?;
 //! println!("{verdict}"); // such as `spam 99.95%`, or `unsure 61.20% spam`
 //! assert_eq!(verdict.category, "spam");
 //!
-//! // A `FittedSet` also learns, corrects and forgets single messages.
-//! FittedSet::open(&folder, &FittedSetOptions::default())?.correct("ham", message)?;
+//! // It learns, corrects and forgets single messages.
+//! filter.correct("ham", message)?;
 //! # Ok::<(), dbacl::Error>(())
 //! ```
 //!
@@ -96,7 +96,7 @@
 //! | category | [`Category::new`], [`CategorySet::open`] | [`Category::save`] |
 //! | counts of a part | [`Counts::open`] | [`Counts::save`] |
 //! | several categories in one | [`Container::open`] | [`save_container`] |
-//! | a mail filter | [`FittedSet::open`], [`MailFilter::open`] | by each change |
+//! | a mail filter | [`MailFilter::open`] | by each change |
 //!
 //! A file is replaced only by a complete one. `docs/spec/category-format.md` and its neighbours
 //! describe the bytes.
@@ -211,9 +211,9 @@ pub use crate::sets::classify::{CategorySet, Classifier, Incomparable, Verdict};
 pub use crate::fit::joint::{FitNote, FitVerdicts, Quality as FitQuality};
 pub use crate::fit::thresholds::Caution;
 pub use crate::sets::{
-    DocumentId, DocumentReport, FilterPlace, FilterStamp, FittedSet, FittedSetError,
-    FittedSetOptions, LearnedSet, MailFilter, MailFilterError, MailFolder, MailLearnOptions,
-    MailRole, Outcome, Reasons, SetReport, SetVerdict,
+    ChangeReport, DocumentId, DocumentReport, FilterOpenError, FilterPlace, LearnedSet, MailFilter,
+    MailFilterError, MailFilterOptions, MailFolder, MailLearnOptions, MailRole, MailVerdict,
+    Outcome, Reasons,
 };
 
 // Pages in which all text is escaped.

@@ -3,7 +3,7 @@
 
 use crate::mails::mail;
 use crate::sets::filter;
-use dbacl::{FittedSet, FittedSetOptions, MailFilter};
+use dbacl::{MailFilter, MailFilterOptions};
 use std::fs;
 use std::os::unix::fs::FileExt;
 use std::path::Path;
@@ -13,21 +13,19 @@ const BLOCK: usize = 1024;
 
 /// The verdicts of the filter in a folder on some messages, and warnings; an error in words.
 fn verdicts(filter: &Path) -> Result<(Vec<String>, Vec<String>), String> {
-    let mut warnings = Vec::new();
-    let filter = MailFilter::open(filter, &mut |warning| warnings.push(warning.to_string()));
+    let filter = MailFilter::open(filter, &MailFilterOptions::default());
     let filter = filter.map_err(|error| error.to_string())?;
     let mut verdicts = Vec::new();
     for (label, number) in [("ham", 3), ("spam", 5), ("ham", 77), ("spam", 78)] {
         let verdict = filter.classify(mail(label, number).as_bytes());
         verdicts.push(verdict.map_err(|error| error.to_string())?.to_string());
     }
-    warnings.extend(filter.warning().map(|warning| warning.to_string()));
-    Ok((verdicts, warnings))
+    Ok((verdicts, filter.warnings().iter().map(ToString::to_string).collect()))
 }
 
 fn correct(filter: &Path, label: &str, mail: &str) -> Result<u32, String> {
-    let mut set =
-        FittedSet::open(filter, &FittedSetOptions::default()).map_err(|error| error.to_string())?;
+    let mut set = MailFilter::open(filter, &MailFilterOptions::default())
+        .map_err(|error| error.to_string())?;
     set.correct(label, mail.as_bytes()).map_err(|error| error.to_string())?;
     Ok(set.documents())
 }

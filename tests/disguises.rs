@@ -3,7 +3,7 @@
 //! ever passes for good mail. The mail is made up; `benches/quality/attacks.sh` does the same with
 //! real mail.
 
-use dbacl::MailFilter;
+use dbacl::{MailFilter, MailFilterOptions};
 use dbacl_numeric::random::SplitMix64;
 use dbacl_testing::{Scratch, root};
 use std::fmt::Write as _;
@@ -78,7 +78,8 @@ fn write_all(place: &Scratch, label: &str, folder: &str, number: usize, random: 
 
 /// The verdicts on the messages of a folder.
 fn verdicts(place: &Scratch, folder: &str) -> Vec<String> {
-    let filter = MailFilter::open(&place.path("f"), &mut |_| {}).expect("a filter");
+    let filter =
+        MailFilter::open(&place.path("f"), &MailFilterOptions::default()).expect("a filter");
     let files = fs::read_dir(place.path(folder)).expect("a folder");
     let mut files: Vec<_> = files.map(|file| file.expect("a file").path()).collect();
     files.sort();

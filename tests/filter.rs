@@ -5,7 +5,7 @@ use crate::folders::{contents, contents_of};
 use crate::mails::mail;
 use crate::sets::documents;
 use crate::sets::{filter, mailboxes, verdict};
-use dbacl::MailFilter;
+use dbacl::{MailFilter, MailFilterOptions};
 use dbacl_testing::{Scratch, has};
 
 #[test]
@@ -51,7 +51,8 @@ fn reasons_add_up_to_the_odds() {
         let sum: f64 = numbers[1..].iter().sum();
         assert!((numbers[0] - sum).abs() < 1e-6, "{header}");
         assert!(header.starts_with(&format!("X-DBACL-Reasons: {label} ")), "{header}");
-        let filter = MailFilter::open(&place.path("f"), &mut |_| {}).expect("a filter");
+        let filter =
+            MailFilter::open(&place.path("f"), &MailFilterOptions::default()).expect("a filter");
         let found = filter.classify(&mail).expect("a verdict").probability;
         let bits = (found / (1.0 - found)).log2();
         assert!((bits - sum).abs() < 0.01, "{bits} {header}");
@@ -192,11 +193,12 @@ fn a_mail_comes_through_without_a_filter() {
 
 #[test]
 fn the_library_filters_mail_as_the_program_does() {
-    use dbacl::MailFilterError;
-    let mut none = |warning| panic!("{warning}");
+    use dbacl::{FilterOpenError, MailFilterError};
+    let options = MailFilterOptions::default();
     let place = filter();
-    let filter = MailFilter::open(&place.path("f"), &mut none).expect("a filter");
-    assert_eq!(filter.names(), ["ham", "spam"]);
+    let filter = MailFilter::open(&place.path("f"), &options).expect("a filter");
+    assert_eq!(filter.labels(), ["ham", "spam"]);
+    assert!(filter.warnings().is_empty());
     let forged =
         "From a@b.c\r\nX-Dbacl: ham 100.00%\r\n folded\r\nSubject: pills\r\n\r\ncheap offer\r\n";
     let mails = [
@@ -217,9 +219,12 @@ fn the_library_filters_mail_as_the_program_does() {
     let before = filter.classify(odd.as_bytes()).expect("files");
     place.dbacl_reading("--mail-correct f spam", odd).output();
     assert_eq!(filter.classify(odd.as_bytes()).expect("files"), before);
-    let opened = MailFilter::open(&place.path("f"), &mut none).expect("a filter");
+    let opened = MailFilter::open(&place.path("f"), &options).expect("a filter");
     assert_ne!(opened.classify(odd.as_bytes()).expect("files"), before);
     // No filter, no verdict: the mail's way through is the program's matter.
-    let missing = MailFilter::open(&place.path("no"), &mut none).expect_err("no folder");
-    assert!(matches!(missing, MailFilterError::NoFilter { .. }), "{missing}");
+    let missing = MailFilter::open(&place.path("no"), &options).expect_err("no folder");
+    assert!(
+        matches!(missing, MailFilterError::Open(FilterOpenError::NoFilter { .. })),
+        "{missing}"
+    );
 }

@@ -3,7 +3,7 @@
 //! forgotten.
 
 use crate::sets::verdict;
-use dbacl::MailFilter;
+use dbacl::{MailFilter, MailFilterOptions};
 use dbacl_testing::{Scratch, has};
 use std::fs;
 use std::path::Path;
@@ -196,8 +196,9 @@ fn mail_of_many_folders_can_be_unsure_and_some_can_be_protected() {
     let found = verdict(&place, &format!("From: x@y.z\nSubject: {words}\n\n{words} {words}\n"));
     assert!(found.starts_with("X-DBACL: unsure "), "{found}");
     let rates = |labels: &str, expected: [Option<f64>; 4]| {
-        let (rule, filter) = (rule(&place), MailFilter::open(&place.path("f"), &mut |_| {}));
-        assert_eq!(filter.expect("a filter").names().join(" "), labels);
+        let (rule, filter) =
+            (rule(&place), MailFilter::open(&place.path("f"), &MailFilterOptions::default()));
+        assert_eq!(filter.expect("a filter").labels().join(" "), labels);
         let found = |name: &str, at: usize| rule[name][at].as_f64();
         assert_eq!([0, 1, 2, 3].map(|at| found("protected", at)), expected);
         // A protected folder has a limit of its own, and each a gap.

@@ -2,7 +2,7 @@
 //! Mail filters that begin with a general model (`--mail-learn --general`).
 
 use crate::folders::{contents, is_quick};
-use dbacl::MailFilter;
+use dbacl::{MailFilter, MailFilterOptions};
 use dbacl_testing::{Scratch, has};
 use std::fs;
 
@@ -54,8 +54,9 @@ fn learn(place: &Scratch, options: &str) -> String {
 
 /// The probability that a message is spam, in %, by the filter `f`.
 fn spam_percent(place: &Scratch, mail: &str) -> f64 {
-    let filter = MailFilter::open(&place.path("f"), &mut |_| {}).expect("a filter");
-    let spam = filter.names().iter().position(|name| name == "spam").expect("a label");
+    let filter =
+        MailFilter::open(&place.path("f"), &MailFilterOptions::default()).expect("a filter");
+    let spam = filter.labels().iter().position(|name| name == "spam").expect("a label");
     100.0 * filter.classify(mail).expect("a verdict").probabilities[spam]
 }
 
@@ -176,7 +177,8 @@ fn filters_that_cannot_be_a_general_model_are_refused() {
 
 /// The probability of each label and the verdict of the filter `f` on a message.
 fn verdict(place: &Scratch, mail: &str) -> String {
-    let filter = MailFilter::open(&place.path("f"), &mut |_| {}).expect("a filter");
+    let filter =
+        MailFilter::open(&place.path("f"), &MailFilterOptions::default()).expect("a filter");
     filter.classify(mail).expect("a verdict").to_string()
 }
 

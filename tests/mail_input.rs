@@ -4,7 +4,7 @@
 
 use crate::folders::contents;
 use crate::mails::mail;
-use dbacl::{FittedSet, FittedSetOptions, MailFolder, MailLearnOptions, Outcome};
+use dbacl::{MailFilter, MailFilterOptions, MailFolder, MailLearnOptions, Outcome};
 use dbacl_testing::{Scratch, has};
 use std::fs;
 use std::os::unix::fs::symlink;
@@ -27,8 +27,8 @@ fn folders() -> Scratch {
     place
 }
 
-fn open(place: &Scratch) -> FittedSet {
-    FittedSet::open(&place.path("f"), &FittedSetOptions::default()).expect("a filter")
+fn open(place: &Scratch) -> MailFilter {
+    MailFilter::open(&place.path("f"), &MailFilterOptions::default()).expect("a filter")
 }
 
 /// How many documents the filter has, and the labels of this one.
@@ -194,7 +194,7 @@ fn the_library_names_mail_that_cannot_be_read() {
     symlink("loop", place.path("ham/loop")).expect("a link");
     let folders = ["ham", "spam"].map(|label| MailFolder::new(label, place.path(label)));
     let learned =
-        FittedSet::learn_folders(&place.path("f"), &folders, &MailLearnOptions::default());
+        MailFilter::learn_folders(&place.path("f"), &folders, &MailLearnOptions::default());
     let said = learned.expect_err("a link to itself").to_string();
     has(&said, "ham/loop");
     assert!(!place.path("f").exists());
@@ -206,7 +206,7 @@ fn mail_that_a_pattern_found_may_be_gone_when_it_is_read() {
     let ham = MailFolder::new("ham", place.path("ham")).and(place.path("ham/gone"));
     let learn = |ham| {
         let folders = [ham, MailFolder::new("spam", place.path("spam"))];
-        FittedSet::learn_folders(&place.path("f"), &folders, &MailLearnOptions::default())
+        MailFilter::learn_folders(&place.path("f"), &folders, &MailLearnOptions::default())
     };
     let said = learn(ham.clone()).expect_err("it is not there").to_string();
     has(&said, "couldn't open|ham/gone");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-//! Messages to learn, with which several tests of fitted sets begin.
+//! Messages to learn, with which several tests of mail filters begin.
 
 /// A message of a mailbox, of one of two kinds that share some words.
 pub(crate) fn mail(label: &str, number: usize) -> String {

@@ -8,7 +8,7 @@
 use crate::files::without_verdict;
 use crate::folders::contents;
 use crate::mails::mail;
-use dbacl::MailFilter;
+use dbacl::{MailFilter, MailFilterOptions};
 use dbacl_testing::{
     Done, Scratch, done, fed, finish, has, has_tracer, kill, number, programs, skip,
 };
@@ -97,7 +97,7 @@ pub(crate) fn verdict(place: &Scratch, mail: &str) -> String {
 /// Documents of the filter.
 #[track_caller]
 pub(crate) fn documents(place: &Scratch) -> u32 {
-    let filter = MailFilter::open(&place.path("f"), &mut |warning| panic!("{warning}"));
+    let filter = MailFilter::open(&place.path("f"), &MailFilterOptions::default());
     filter.expect("a filter").documents()
 }
 
@@ -490,8 +490,9 @@ fn labels_tell_what_is_protected() {
     let place = filter();
     place.dbacl("--mail-learn f a=ham.mbox b=spam.mbox").complains(1, "--protect a or --protect b");
     place.dbacl("--mail-learn f --protect b a=spam.mbox b=ham.mbox").output();
-    let filter = MailFilter::open(&place.path("f"), &mut |_| {}).expect("a filter");
-    assert_eq!(filter.names(), ["b", "a"]);
+    let filter =
+        MailFilter::open(&place.path("f"), &MailFilterOptions::default()).expect("a filter");
+    assert_eq!(filter.labels(), ["b", "a"]);
     assert!(verdict(&place, &mail("spam", 77)).starts_with("X-DBACL: a "));
 }
 

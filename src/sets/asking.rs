@@ -16,13 +16,13 @@
 //! it, so each message chosen lowers the rank of others by the share of features that they have in
 //! common with it.
 
-use super::error::{FittedSetError, lost, unless_stopped};
+use super::error::{MailFilterError, lost, unless_stopped};
 use super::folder_mail::{OpenMail, left_out, open_mail};
 use super::learn_folders;
-use super::mail_filter::{MailFilter, SetVerdict};
 use super::mail_folders::MailFolder;
 use super::mailboxes::MailFile;
 use super::misfiled::Suspect;
+use super::open_filter::{MailVerdict, OpenFilter};
 use super::reading::visible_text;
 use super::report::DocumentId;
 use crate::error::WarningSink;
@@ -37,7 +37,7 @@ use std::io::{BufRead, BufReader, Read};
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
 
-type Result<T, E = FittedSetError> = std::result::Result<T, E>;
+type Result<T, E = MailFilterError> = std::result::Result<T, E>;
 
 /// Messages among which those are chosen that are unlike each other.
 const CANDIDATES: usize = 200;
@@ -67,7 +67,7 @@ pub(crate) struct Question {
     /// The label of the folder in which it lies, if it was learned.
     pub label: Option<String>,
     /// What the filter says of it.
-    pub verdict: SetVerdict,
+    pub verdict: MailVerdict,
     /// The message, as far as it is learned.
     pub mail: Vec<u8>,
 }
@@ -90,7 +90,7 @@ struct Candidate {
 
 /// How doubtful a verdict is; greater is more: whether it is unsure, and 1 where the two most
 /// probable categories are equally probable, 0 where one is certain.
-fn doubt(verdict: &SetVerdict) -> (bool, f64) {
+fn doubt(verdict: &MailVerdict) -> (bool, f64) {
     let (mut first, mut second) = (0.0_f64, 0.0_f64);
     for &probability in &verdict.probabilities {
         second = second.max(probability.min(first));
@@ -103,7 +103,7 @@ fn doubt(verdict: &SetVerdict) -> (bool, f64) {
 /// doubts, no two alike, then perhaps some by chance. `open` is what is open of the set, and
 /// `is_learned` says whether it has a document.
 pub(super) fn questions(
-    (open, is_learned): (&MailFilter, &dyn Fn(DocumentId) -> Result<bool>),
+    (open, is_learned): (&OpenFilter, &dyn Fn(DocumentId) -> Result<bool>),
     files: &[MailFile],
     most: usize,
     stop: &AtomicBool,
@@ -115,7 +115,7 @@ pub(super) fn questions(
     let mut others = Vec::new();
     for file in files {
         let Some(mail) = open_mail(file, stop, &mut others)? else { continue };
-        each_of_file::<FittedSetError>(mail, file, stop, &mut |number, mail| {
+        each_of_file::<MailFilterError>(mail, file, stop, &mut |number, mail| {
             let verdict = open.classify_until(&mail, Some(stop)).map_err(lost)?;
             let doubt = doubt(&verdict);
             let message = open.read(&mail, Some(stop));
@@ -176,7 +176,7 @@ pub(super) fn questions(
 /// `is_learned` says whether the set has a message under its label: one that was corrected is left
 /// out. So are those that have gone or changed.
 pub(super) fn suspected(
-    open: &MailFilter,
+    open: &OpenFilter,
     list: &[Suspect],
     is_learned: &dyn Fn(&Suspect) -> Result<bool>,
     stop: &AtomicBool,
@@ -192,7 +192,7 @@ pub(super) fn suspected(
         let may_be_mailbox = places.iter().any(|&(_, number)| number > 0);
         let file = MailFile { path: path.into(), may_be_mailbox, is_listed: true };
         let Some(mail) = open_mail(&file, stop, &mut Vec::new())? else { continue };
-        each_of_file::<FittedSetError>(mail, &file, stop, &mut |number, mail| {
+        each_of_file::<MailFilterError>(mail, &file, stop, &mut |number, mail| {
             let is_it = |&&(_, own): &&(usize, u32)| own.max(1) == number.max(1);
             let Some(&(at, own)) = places.iter().find(is_it) else { return Ok(()) };
             let suspect = &list[at];
@@ -258,7 +258,7 @@ fn share_in_common(one: &[u32], other: &[u32]) -> f64 {
 ///
 /// # Errors
 /// Mail that cannot be read, and errors of `each`.
-pub(crate) fn each_message<E: From<FittedSetError>>(
+pub(crate) fn each_message<E: From<MailFilterError>>(
     (mail, filter): (&MailFolder, &Path),
     stop: &AtomicBool,
     warnings: WarningSink<'_>,
@@ -276,7 +276,7 @@ pub(crate) fn each_message<E: From<FittedSetError>>(
 
 /// Calls `each` for every message of `file`, which is open as `mail`, with its number from 1, or 0
 /// for the only one. Of a message only as much is given as is learned of it.
-pub(super) fn each_of_file<E: From<FittedSetError>>(
+pub(super) fn each_of_file<E: From<MailFilterError>>(
     mail: OpenMail,
     file: &MailFile,
     stop: &AtomicBool,
@@ -293,7 +293,7 @@ pub(super) fn each_of_file<E: From<FittedSetError>>(
         line.clear();
         let most = u64::try_from(LIMIT).unwrap_or(u64::MAX);
         let read = (&mut input).take(most).read_until(b'\n', &mut line);
-        let unread = |source| FittedSetError::Unread { path: file.path.clone(), source };
+        let unread = |source| MailFilterError::Unread { path: file.path.clone(), source };
         let read = read.map_err(unread)?;
         unless_stopped(stop)?;
         let begins = read > 0 && separators.line(&mut line, is_mailbox);
@@ -315,7 +315,7 @@ mod tests {
     use super::*;
 
     fn candidate(name: &str, is_unsure: bool, probability: f64, features: &[u32]) -> Candidate {
-        let verdict = SetVerdict {
+        let verdict = MailVerdict {
             category: "spam".into(),
             probability,
             is_unsure,

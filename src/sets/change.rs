@@ -6,9 +6,9 @@
 //!                     └─→ when there is a quarter more than at the last fit: fit of all
 //! ```
 
-use super::error::FittedSetError;
+use super::error::MailFilterError;
 use super::fitting::{self, Fitted};
-use super::mail_filter::MailFilter;
+use super::open_filter::OpenFilter;
 use super::report::Outcome;
 use super::weighing::Weights;
 use crate::error::{Warning, WarningSink};
@@ -23,7 +23,7 @@ use dbacl_numeric::elementary::narrow;
 use hashbrown::{HashMap, HashSet};
 use std::sync::atomic::AtomicBool;
 
-type Result<T, E = FittedSetError> = std::result::Result<T, E>;
+type Result<T, E = MailFilterError> = std::result::Result<T, E>;
 
 /// What is to be done with documents.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -62,7 +62,7 @@ const fn has_grown(documents: u32, fitted: u32, labels: usize) -> bool {
 
 /// A filter that is being changed, as it is now.
 pub(super) struct Change<'a> {
-    pub filter: MailFilter,
+    pub filter: OpenFilter,
     pub changing: Changing,
     pub stop: &'a AtomicBool,
 }
@@ -262,8 +262,8 @@ impl Change<'_> {
         Ok((inputs, duals))
     }
 
-    fn fault(&self, fault: crate::store::table::Fault) -> FittedSetError {
-        super::filter_folder::MailFilterError::of_table(&self.changing.folder, fault).into()
+    fn fault(&self, fault: crate::store::table::Fault) -> MailFilterError {
+        super::filter_folder::FilterOpenError::of_table(&self.changing.folder, fault).into()
     }
 }
 

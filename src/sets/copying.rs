@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //! Begins a filter as a copy of another one.
 
-use super::error::FittedSetError;
+use super::error::MailFilterError;
 use super::filter_folder::{FilterPlace, make_in};
 use super::mail_filter::MailFilter;
-use super::options::FittedSetOptions;
+use super::open_filter::OpenFilter;
+use super::options::MailFilterOptions;
 use crate::store::FilterFolder;
 use std::path::Path;
 
@@ -15,11 +16,15 @@ impl MailFilter {
     /// What an interrupted copy has left there is replaced, and a filter stays as it is.
     ///
     /// # Errors
-    /// [`FittedSetError::Open`] if there is no sound filter in `from`, [`FittedSetError::Folder`],
-    /// [`FittedSetError::Files`]; nothing new is in `to` then.
-    pub fn copy(from: &Path, to: &Path, options: &FittedSetOptions) -> Result<(), FittedSetError> {
+    /// [`MailFilterError::Open`] if there is no sound filter in `from`,
+    /// [`MailFilterError::Folder`], [`MailFilterError::Files`]; nothing new is in `to` then.
+    pub fn copy(
+        from: &Path,
+        to: &Path,
+        options: &MailFilterOptions,
+    ) -> Result<(), MailFilterError> {
         let from = FilterFolder::new(from);
-        Self::now(&from)?;
+        OpenFilter::now(&from)?;
         make_in(to, || {
             let mut changing = options.change(to)?;
             if FilterPlace::of(to) == FilterPlace::Filter {
@@ -33,7 +38,7 @@ impl MailFilter {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::sets::{FittedSet, MailFolder, MailLearnOptions, Outcome};
+    use crate::sets::{MailFilter, MailFolder, MailLearnOptions, Outcome};
     use std::fs;
     use std::os::unix::fs::MetadataExt as _;
 
@@ -49,18 +54,19 @@ mod tests {
             }
             MailFolder::new(label, path(label))
         });
-        FittedSet::learn_folders(&path("one"), &folders, &MailLearnOptions::default()).unwrap();
-        let options = FittedSetOptions::default();
+        MailFilter::learn_folders(&path("one"), &folders, &MailLearnOptions::default()).unwrap();
+        let options = MailFilterOptions::default();
         MailFilter::copy(&path("one"), &path("other"), &options).unwrap();
         let inode = |filter: &str| fs::metadata(path(filter).join("table")).unwrap().ino();
         assert_eq!(inode("one"), inode("other"));
         let documents = || {
-            ["one", "other"].map(|name| FittedSet::open(&path(name), &options).unwrap().documents())
+            ["one", "other"]
+                .map(|name| MailFilter::open(&path(name), &options).unwrap().documents())
         };
         for (learns, expected) in [("other", [120, 121]), ("one", [121, 121]), ("one", [122, 121])]
         {
             let mail = format!("Subject: {expected:?}\n\nnews for {learns}\n");
-            let report = FittedSet::open(&path(learns), &options).unwrap().correct("spam", mail);
+            let report = MailFilter::open(&path(learns), &options).unwrap().correct("spam", mail);
             assert_eq!(report.unwrap().documents[0].outcome, Outcome::Learned);
             assert_eq!(documents(), expected);
             let findings =
@@ -77,7 +83,7 @@ mod tests {
             format!("Subject: large\n\n{words}\n")
         };
         for number in 0..40 {
-            let report = FittedSet::open(&path("other"), &options).unwrap();
+            let report = MailFilter::open(&path("other"), &options).unwrap();
             let mut report = report;
             report.correct("ham", large(number)).unwrap();
         }
@@ -87,6 +93,6 @@ mod tests {
             ["one", "other"].map(|name| crate::sets::check::examine(&path(name)).unwrap());
         assert_eq!(findings, [[], []]);
         let refused = MailFilter::copy(&path("ham"), &path("third"), &options);
-        assert!(matches!(refused, Err(FittedSetError::Open(_))) && !path("third").exists());
+        assert!(matches!(refused, Err(MailFilterError::Open(_))) && !path("third").exists());
     }
 }

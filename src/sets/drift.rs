@@ -8,8 +8,8 @@
 //! messages of the next ──┴→ new messages, judged ─→ beyond chance? ─→ one warning
 //! ```
 
-use super::mail_filter::MailFilter;
 use super::mail_reading::MailReading;
+use super::open_filter::OpenFilter;
 use crate::error::{Warning, WarningSink};
 use crate::fit::rule::Usual;
 use crate::measures::chance::{Direction, is_rare};
@@ -80,7 +80,7 @@ impl Change {
 
 /// Of how many of `all` messages `set` was expected to be unsure, if it was unsure of so many that
 /// mail must have changed; `None` if not, or if the filter does not say what is usual.
-pub(super) fn expected(set: &MailFilter, unsure: usize, all: usize) -> Option<f64> {
+pub(super) fn expected(set: &OpenFilter, unsure: usize, all: usize) -> Option<f64> {
     let usual = set.rule().usual.iter().map(|usual| usual.unsure).reduce(f64::max)?;
     is_beyond(unsure, all, TIMES * usual + MORE).then(|| (usual * real(all)).round())
 }
@@ -95,13 +95,13 @@ fn is_beyond(part: usize, whole: usize, share: f64) -> bool {
 /// found where there is no filter yet, or where it reads mail in another way: learning replaces it
 /// anyhow.
 pub(super) fn changes(
-    now: Option<&MailFilter>,
+    now: Option<&OpenFilter>,
     reading: MailReading,
     labels: &[String],
     documents: &[Document],
 ) -> Vec<Change> {
     let is_same =
-        |now: &&MailFilter| MailReading::of(&now.tables.table.head.reading) == Some(reading);
+        |now: &&OpenFilter| MailReading::of(&now.tables.table.head.reading) == Some(reading);
     let Some(now) = now.filter(is_same) else { return Vec::new() };
     let Ok(names) = now.tables.table.names() else { return Vec::new() };
     let mut known: HashSet<u64> = names.iter().map(|&(name, _)| name).collect();

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-//! Why a fitted set could not be opened or changed.
+//! Why a mail filter could not be opened or changed.
 
-use super::filter_folder::MailFilterError;
+use super::filter_folder::FilterOpenError;
 use super::roles::MailRole;
 use crate::error::Error;
 use crate::fit::joint::FitError;
@@ -14,37 +14,37 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 /// The error of an open filter whose files can no longer be read.
-pub(crate) fn lost(error: Error) -> FittedSetError {
+pub(crate) fn lost(error: Error) -> MailFilterError {
     match error {
-        Error::NotMail { what } => FittedSetError::NotMessage { what },
-        Error::Other(error) => match error.downcast::<MailFilterError>() {
-            Ok(error) => FittedSetError::Open(*error),
-            Err(error) => FittedSetError::Unreadable(Error::Other(error)),
+        Error::NotMail { what } => MailFilterError::NotMessage { what },
+        Error::Other(error) => match error.downcast::<FilterOpenError>() {
+            Ok(error) => MailFilterError::Open(*error),
+            Err(error) => MailFilterError::Unreadable(Error::Other(error)),
         },
-        error => FittedSetError::Unreadable(error),
+        error => MailFilterError::Unreadable(error),
     }
 }
 
-/// Returns [`FittedSetError::Stopped`] once `stop` is set.
-pub(crate) fn unless_stopped(stop: &AtomicBool) -> Result<(), FittedSetError> {
-    if stop.load(Ordering::Relaxed) { Err(FittedSetError::Stopped) } else { Ok(()) }
+/// Returns [`MailFilterError::Stopped`] once `stop` is set.
+pub(crate) fn unless_stopped(stop: &AtomicBool) -> Result<(), MailFilterError> {
+    if stop.load(Ordering::Relaxed) { Err(MailFilterError::Stopped) } else { Ok(()) }
 }
 
-/// Why a fitted set could not be opened or changed. A change that fails changes nothing.
+/// Why a mail filter could not be opened or changed. A change that fails changes nothing.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
-pub enum FittedSetError {
-    /// The set cannot be opened to classify documents.
+pub enum MailFilterError {
+    /// The filter cannot be opened to classify documents.
     #[error(transparent)]
-    Open(#[from] MailFilterError),
-    /// No category of the set has this label.
+    Open(#[from] FilterOpenError),
+    /// No category of the filter has this label.
     #[error("the filter in {} has {}, but no {label}", folder.display(), listed(known))]
     UnknownLabel {
         /// The label.
         label: String,
         /// The folder of the filter.
         folder: PathBuf,
-        /// The labels that the set has.
+        /// The labels that the filter has.
         known: Vec<String>,
     },
     /// No label of a mail filter says that its mail is ham, or spam.
@@ -55,12 +55,12 @@ pub enum FittedSetError {
         /// The labels that the filter has.
         known: Vec<String>,
     },
-    /// Another process changed the set for longer than [`lock_timeout`].
+    /// Another process changed the filter for longer than [`lock_timeout`].
     ///
-    /// [`lock_timeout`]: super::FittedSetOptions::lock_timeout
+    /// [`lock_timeout`]: super::MailFilterOptions::lock_timeout
     #[error("{} is being changed by {}", path.display(), holder_text(*holder))]
     Held {
-        /// The file that the set is known by: its ledger or its first category.
+        /// The file that the filter is known by: its ledger or its first category.
         path: PathBuf,
         /// Number of that process, where the system gives it.
         holder: Option<u32>,
@@ -70,7 +70,7 @@ pub enum FittedSetError {
     /// The caller asked to stop while this process waited for the lock.
     #[error("stopped while waiting to change {}", path.display())]
     StoppedWaiting {
-        /// The file that the set is known by.
+        /// The file that the filter is known by.
         path: PathBuf,
     },
     /// The caller asked to stop before the change became current.
@@ -79,7 +79,7 @@ pub enum FittedSetError {
     /// The lock's file cannot be created or locked.
     #[error("cannot write {}: {source}", lock.display())]
     Unlockable {
-        /// The file that the set is known by.
+        /// The file that the filter is known by.
         path: PathBuf,
         /// The lock's file.
         lock: PathBuf,
@@ -226,8 +226,8 @@ pub enum FittedSetError {
     },
 }
 
-impl From<FittedSetError> for crate::error::Error {
-    fn from(error: FittedSetError) -> Self {
+impl From<MailFilterError> for crate::error::Error {
+    fn from(error: MailFilterError) -> Self {
         Self::Other(Box::new(error))
     }
 }
@@ -255,20 +255,20 @@ pub(super) fn listed<T: AsRef<str>>(names: &[T]) -> String {
     text
 }
 
-impl From<FitError> for FittedSetError {
+impl From<FitError> for MailFilterError {
     fn from(error: FitError) -> Self {
         if error == FitError::Stopped { Self::Stopped } else { Self::Fit(error) }
     }
 }
 
-impl From<Stopped> for FittedSetError {
+impl From<Stopped> for MailFilterError {
     fn from(_: Stopped) -> Self {
         Self::Stopped
     }
 }
 
-/// The error of a change; those of opening are [`FittedSetError::Open`].
-impl From<FilterError> for FittedSetError {
+/// The error of a change; those of opening are [`MailFilterError::Open`].
+impl From<FilterError> for MailFilterError {
     fn from(error: FilterError) -> Self {
         match error {
             FilterError::NoFilter { .. }
@@ -279,7 +279,7 @@ impl From<FilterError> for FittedSetError {
     }
 }
 
-impl FittedSetError {
+impl MailFilterError {
     /// The error of a change of the filter in `folder`, whose lock was waited for so long.
     pub(crate) fn of_lock(folder: &Path, error: LockError, waited: Duration) -> Self {
         let path = folder.to_path_buf();
@@ -291,19 +291,19 @@ impl FittedSetError {
     }
 }
 
-/// Locks the set whose ledger or first category is the file `anchor`: the lock's file has that name
-/// with `ending` added. It stays if the set is changed ([`Lock::vanishes`]). `waits` is called once
-/// if another process holds the lock.
+/// Locks what is known by the file `anchor`: the lock's file has that name with `ending` added. It
+/// stays if the file is changed ([`Lock::vanishes`]). `waits` is called once if another process
+/// holds the lock.
 ///
 /// # Errors
-/// [`FittedSetError::Held`], [`FittedSetError::StoppedWaiting`], [`FittedSetError::Unlockable`].
+/// [`MailFilterError::Held`], [`MailFilterError::StoppedWaiting`], [`MailFilterError::Unlockable`].
 pub(crate) fn lock(
     anchor: &Path,
     ending: &str,
     patience: Patience<'_>,
     waits: &mut dyn FnMut(),
-) -> Result<Lock, FittedSetError> {
+) -> Result<Lock, MailFilterError> {
     let file = dbacl_files::atomic_file::beside(anchor, ending);
     let taken = Lock::take(&file, patience, waits).map(Lock::provisional);
-    taken.map_err(|error| FittedSetError::of_lock(anchor, error, patience.limit))
+    taken.map_err(|error| MailFilterError::of_lock(anchor, error, patience.limit))
 }

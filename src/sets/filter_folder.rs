@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 
 /// Why a filter cannot be opened.
 #[derive(Debug, thiserror::Error)]
-pub enum MailFilterError {
+pub enum FilterOpenError {
     /// The folder holds no filter, or cannot be looked into.
     #[error("{}", no_filter_text(folder, source))]
     NoFilter {
@@ -44,13 +44,13 @@ pub enum MailFilterError {
     Files(FilterError),
 }
 
-impl From<MailFilterError> for crate::error::Error {
-    fn from(error: MailFilterError) -> Self {
+impl From<FilterOpenError> for crate::error::Error {
+    fn from(error: FilterOpenError) -> Self {
         Self::Other(Box::new(error))
     }
 }
 
-impl From<FilterError> for MailFilterError {
+impl From<FilterError> for FilterOpenError {
     fn from(error: FilterError) -> Self {
         match error {
             FilterError::NoFilter { folder } => {
@@ -93,7 +93,7 @@ fn operands(folder: &Path) -> String {
     if labels.is_empty() { "ham=MAIL spam=MAIL".into() } else { labels.join(" ") }
 }
 
-impl MailFilterError {
+impl FilterOpenError {
     /// The error of a table in `folder` that cannot be read.
     pub(crate) fn of_table(folder: &FilterFolder, fault: Fault) -> Self {
         Self::Files(folder.fault(TABLE, fault))

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //! Fits all documents of a filter: what its next table says.
 
-use super::error::FittedSetError;
+use super::error::MailFilterError;
 use super::weighing::{OpenGeneral, Weights};
 use crate::fit::blocks::{BLOCKS, problems};
 use crate::fit::dataset::Dataset;
@@ -48,14 +48,14 @@ impl Fitted {
 /// Fits `documents`, notes which of them take no part, and makes the records of a table.
 ///
 /// # Errors
-/// [`FittedSetError::Fit`], [`FittedSetError::Stopped`], [`FittedSetError::Open`].
+/// [`MailFilterError::Fit`], [`MailFilterError::Stopped`], [`MailFilterError::Open`].
 pub(crate) fn fit(
     reading: &Reading,
     documents: &mut [Document],
     (wishes, general): (&Wishes, Option<&OpenGeneral>),
     note: &mut dyn FnMut(FitNote),
     stop: &AtomicBool,
-) -> Result<Fitted, FittedSetError> {
+) -> Result<Fitted, MailFilterError> {
     let is_stopped = || stop.load(Ordering::Relaxed);
     let width = reading.labels.len();
     let mut data = Dataset::new(width);
@@ -112,11 +112,11 @@ pub(crate) fn fit(
 }
 
 /// What a general model says of the features of `data`.
-fn model(general: &OpenGeneral, data: &Dataset) -> Result<GeneralModel, FittedSetError> {
+fn model(general: &OpenGeneral, data: &Dataset) -> Result<GeneralModel, MailFilterError> {
     let mut order: Vec<usize> = (0..data.ids.len()).collect();
     order.sort_unstable_by_key(|&column| data.ids[column]);
     let ids: Vec<u32> = order.iter().map(|&column| data.ids[column]).collect();
-    let found = Weights::of(&general.tables, &ids).map_err(|fault| FittedSetError::General {
+    let found = Weights::of(&general.tables, &ids).map_err(|fault| MailFilterError::General {
         path: std::path::PathBuf::from("general"),
         reason: format!("it cannot be read ({fault:?})"),
     })?;

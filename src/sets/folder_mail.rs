@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //! Reads the mail of a folder: the features of each message, and where it was.
 
-use super::error::{FittedSetError, unless_stopped};
+use super::error::{MailFilterError, unless_stopped};
 use super::mail_folders::{MailLearnOptions, ProgressSink};
 use super::mailboxes::MailFile;
 use super::message::Gathering;
@@ -23,7 +23,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
-type Result<T, E = FittedSetError> = std::result::Result<T, E>;
+type Result<T, E = MailFilterError> = std::result::Result<T, E>;
 
 /// The mail of a folder.
 #[derive(Default)]
@@ -88,7 +88,7 @@ impl<'a> Reading<'a> {
             // Counting cannot fail.
             if let Ok(Some(source)) | Err(source) = ended {
                 let path = file.path.clone();
-                return Err(FittedSetError::Unread { path, source });
+                return Err(MailFilterError::Unread { path, source });
             }
             let sight = std::mem::take(&mut sink.sight);
             sink.found.warnings.extend(sight.warning(&file.path));
@@ -124,7 +124,7 @@ pub(super) fn open_mail<'f>(
             return Ok(None);
         }
         Some(what) if contents != Contents::Text => {
-            return Err(FittedSetError::NotMail { path: file.path.clone(), what });
+            return Err(MailFilterError::NotMail { path: file.path.clone(), what });
         }
         _ => {}
     }
@@ -149,11 +149,11 @@ fn beginning(source: &mut Source<'static>, file: &MailFile, stop: &AtomicBool) -
         match source.reader.read(&mut head[length..]) {
             Ok(0) => break,
             Ok(read) => length += read,
-            Err(_) if stop.load(Ordering::Relaxed) => return Err(FittedSetError::Stopped),
+            Err(_) if stop.load(Ordering::Relaxed) => return Err(MailFilterError::Stopped),
             // While nothing comes from a pipe, its reader looks for signals.
             Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
             Err(source) => {
-                return Err(FittedSetError::Unread { path: file.path.clone(), source });
+                return Err(MailFilterError::Unread { path: file.path.clone(), source });
             }
         }
     }
@@ -188,7 +188,7 @@ fn open(file: &MailFile) -> Result<Option<Source<'static>>> {
     if file.is_listed {
         let name = path.as_os_str().as_bytes().to_vec();
         let file = if_there(source::open_regular(path));
-        let file = file.map_err(|source| FittedSetError::Source { path: path.clone(), source })?;
+        let file = file.map_err(|source| MailFilterError::Source { path: path.clone(), source })?;
         return Ok(file.map(|file| Source { name, reader: Box::new(file) }));
     }
     match source::open(path.as_os_str(), &mut |_| {}) {
@@ -347,12 +347,12 @@ impl FeatureSink for Messages {
 
 /// The error of the mail at `path`, which cannot be opened; it names the file or folder within
 /// that mail that is the reason.
-pub(super) fn unopened(path: &Path, error: Error) -> FittedSetError {
+pub(super) fn unopened(path: &Path, error: Error) -> MailFilterError {
     let (path, source) = match error {
         Error::Io { path, source } => (path, source),
         other => (path.to_path_buf(), io::Error::other(other)),
     };
-    FittedSetError::Source { path, source }
+    MailFilterError::Source { path, source }
 }
 
 #[cfg(test)]

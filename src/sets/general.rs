@@ -3,14 +3,14 @@
 //! other people. It stays as it is whatever is learned, corrected and forgotten, so the filter does
 //! not depend on the other one.
 
-use super::error::{FittedSetError, listed};
-use super::mail_filter::MailFilter;
+use super::error::{MailFilterError, listed};
 use super::mail_reading::MailReading;
+use super::open_filter::OpenFilter;
 use super::weighing::OpenGeneral;
 use crate::error::{Warning, WarningSink};
 use std::path::{Path, PathBuf};
 
-type Result<T, E = FittedSetError> = std::result::Result<T, E>;
+type Result<T, E = MailFilterError> = std::result::Result<T, E>;
 
 /// Where the general model of a filter that is learned again comes from.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -24,18 +24,18 @@ pub(super) enum GeneralSource {
     Of(PathBuf),
 }
 
-fn unfit(path: &Path, reason: impl Into<String>) -> FittedSetError {
-    FittedSetError::General { path: path.to_path_buf(), reason: reason.into() }
+fn unfit(path: &Path, reason: impl Into<String>) -> MailFilterError {
+    MailFilterError::General { path: path.to_path_buf(), reason: reason.into() }
 }
 
 /// Opens the filter in `from` to be the general model of one with these `labels`. A warning names
 /// the labels that it does not know.
 ///
 /// # Errors
-/// [`FittedSetError::General`] says why it cannot be one.
-pub(super) fn open(from: &Path, labels: &[&str], warnings: WarningSink<'_>) -> Result<MailFilter> {
+/// [`MailFilterError::General`] says why it cannot be one.
+pub(super) fn open(from: &Path, labels: &[&str], warnings: WarningSink<'_>) -> Result<OpenFilter> {
     let filter =
-        MailFilter::open(from, warnings).map_err(|error| unfit(from, error.to_string()))?;
+        OpenFilter::open(from, warnings).map_err(|error| unfit(from, error.to_string()))?;
     let is_known = |label: &&&str| filter.names().iter().any(|name| name == **label);
     let unknown: Vec<&str> = labels.iter().filter(|label| !is_known(label)).copied().collect();
     if unknown.len() == labels.len() {
@@ -56,7 +56,7 @@ pub(super) fn open(from: &Path, labels: &[&str], warnings: WarningSink<'_>) -> R
 
 /// The filter as the general model of one with these labels that reads mail as `reading` says;
 /// `None` if it cannot be one.
-pub(super) fn of(filter: MailFilter, labels: &[&str], reading: MailReading) -> Option<OpenGeneral> {
+pub(super) fn of(filter: OpenFilter, labels: &[&str], reading: MailReading) -> Option<OpenGeneral> {
     let stored = &filter.tables.table.head.reading;
     let is_fit = MailReading::of(stored) == Some(reading)
         && stored.labels.iter().any(|own| labels.contains(&own.as_str()));

@@ -9,17 +9,17 @@
 //! corrections change it.
 
 use super::drift;
-use super::error::{FittedSetError, unless_stopped};
-use super::filter_folder::{MailFilterError, make_in};
+use super::error::{MailFilterError, unless_stopped};
+use super::filter_folder::{FilterOpenError, make_in};
 use super::fitting::{self, Learned};
 use super::folder_mail::{FolderMail, Reading, unopened};
 use super::general::{self, GeneralSource};
-use super::mail_filter::MailFilter;
 use super::mail_folders::{MailFolder, MailLearnOptions};
 use super::mail_reading::MailReading;
 use super::mailboxes;
 pub(crate) use super::mailboxes::MailFile;
 use super::misfiled::{self, MisfiledMail, Place};
+use super::open_filter::OpenFilter;
 use super::protection::{in_order, wishes};
 use crate::error::{Warning, WarningSink};
 use crate::fit::joint::{FitNote, MisfiledDocument};
@@ -31,7 +31,7 @@ use hashbrown::HashSet;
 use std::io;
 use std::path::Path;
 
-type Result<T, E = FittedSetError> = std::result::Result<T, E>;
+type Result<T, E = MailFilterError> = std::result::Result<T, E>;
 
 /// Learns the mail of two categories or more into the filter in `folder`.
 ///
@@ -66,7 +66,7 @@ fn learn_all(
     {
         return Err(error.into());
     }
-    let open = now.filter.as_ref().map_or_else(Vec::new, MailFilter::open_to_others);
+    let open = now.filter.as_ref().map_or_else(Vec::new, OpenFilter::open_to_others);
     open.into_iter().for_each(&mut *warnings);
     let new_general = match &options.general {
         GeneralSource::Of(from) => Some(general::open(from, &labels, warnings)?),
@@ -78,7 +78,7 @@ fn learn_all(
     let may_be_empty = |at: usize| has_general && !now.has_learned(labels[at]);
     for (at, files) in mail_files.iter().enumerate() {
         if files.is_empty() && !may_be_empty(at) {
-            return Err(FittedSetError::NoMail { place: folders[at].place() });
+            return Err(MailFilterError::NoMail { place: folders[at].place() });
         }
     }
     // The lock is not held while mail is read, so that corrections need not wait. It is taken once
@@ -100,8 +100,8 @@ fn learn_all(
         if own.is_empty() && !may_be_empty(at) {
             let place = folders[at].place();
             return Err(match options.since {
-                Some(_) => FittedSetError::OldMail { place },
-                None => FittedSetError::NoMail { place },
+                Some(_) => MailFilterError::OldMail { place },
+                None => MailFilterError::NoMail { place },
             });
         }
         documents.extend(own);
@@ -152,14 +152,14 @@ fn learn_all(
 
 /// The filter that is in service while its folders are learned again, as far as it can be read.
 struct Now {
-    filter: Option<MailFilter>,
+    filter: Option<OpenFilter>,
     /// Its documents, or those that can be had of a damaged one, and its labels.
     documents: Vec<Document>,
     labels: Vec<String>,
     reading: Option<MailReading>,
     is_damaged: bool,
     /// Why its general model cannot be used.
-    general_fault: Option<MailFilterError>,
+    general_fault: Option<FilterOpenError>,
     /// An older version of dbacl has made it.
     is_older: bool,
     /// Documents may be missing.
@@ -169,12 +169,12 @@ struct Now {
 impl Now {
     fn of(folder: &Path) -> Self {
         let folder = FilterFolder::new(folder);
-        let opened = MailFilter::now(&folder);
-        let is_damaged = opened.as_ref().is_err_and(MailFilterError::is_damage);
-        let is_older = matches!(&opened, Err(MailFilterError::Version { .. }));
+        let opened = OpenFilter::now(&folder);
+        let is_damaged = opened.as_ref().is_err_and(FilterOpenError::is_damage);
+        let is_older = matches!(&opened, Err(FilterOpenError::Version { .. }));
         let (filter, general_fault) = match opened {
             Ok(filter) => (Some(filter), None),
-            Err(fault @ MailFilterError::General { .. }) => (None, Some(fault)),
+            Err(fault @ FilterOpenError::General { .. }) => (None, Some(fault)),
             Err(_) => (None, None),
         };
         let whole = folder.open::<Rule>().ok().and_then(|tables| {
@@ -228,7 +228,7 @@ impl Now {
         let filter = self.filter.as_ref().filter(|filter| filter.general.is_some())?;
         let folder = filter.folder();
         let tables = folder.open_general(&filter.tables).ok().flatten()?;
-        let opened = MailFilter::of(folder, tables).ok()?;
+        let opened = OpenFilter::of(folder, tables).ok()?;
         let general = general::of(opened, labels, reading);
         if general.is_none() {
             let text = "the general model is left out, since it is of other folders or reads mail \
@@ -325,7 +325,7 @@ pub(super) fn files_of(folder: &MailFolder, filter: &Path) -> Result<Vec<MailFil
     for path in &folder.listed {
         let found = mailboxes::files_of(path).map_err(|error| unopened(path, error));
         match found {
-            Err(FittedSetError::Source { path: missing, source })
+            Err(MailFilterError::Source { path: missing, source })
                 if missing == *path && source.kind() == io::ErrorKind::NotFound => {}
             found => {
                 keep_apart(path, filter)?;
@@ -347,7 +347,7 @@ fn keep_apart(path: &Path, filter: &Path) -> Result<()> {
     });
     let is_inside = own.is_ok_and(|own| own.starts_with(&mail));
     if is_inside && mailboxes::reads_folders_of(path).map_err(|error| unopened(path, error))? {
-        return Err(FittedSetError::FilterInMail { filter: filter.into(), mail: path.into() });
+        return Err(MailFilterError::FilterInMail { filter: filter.into(), mail: path.into() });
     }
     Ok(())
 }
@@ -372,7 +372,7 @@ fn compare(
             let (all, label) = (ids[few].len(), folders[few].label.clone());
             let other = folders[many].label.clone();
             if same > 0 && (same == all || same >= FEW && 2 * same >= all) {
-                return Err(FittedSetError::SameMail { same, all, label, other });
+                return Err(MailFilterError::SameMail { same, all, label, other });
             }
             if same > 0 {
                 let messages =

@@ -1,433 +1,546 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-//! An open mail filter: verdicts and their reasons.
+//! A mail filter on disk: it classifies messages, and learns, corrects and forgets single ones.
 
-use super::filter_folder::MailFilterError;
-use super::mail_reading::MailReading;
-use super::message::Message;
+use super::asking::{self, Question, each_of_file};
+use super::change::{Change, ChangeKind, Done};
+use super::drift;
+use super::error::{MailFilterError, lost, unless_stopped};
+use super::folder_mail::{left_out, open_mail, standard_input, unopened};
+use super::learn_folders;
+use super::mail_folders::{LearnedSet, MailFolder, MailLearnOptions};
+use super::mailboxes;
+use super::mend;
+use super::misfiled;
+use super::open_filter::{MailVerdict, OpenFilter};
+use super::options::MailFilterOptions;
 use super::reading::MessageReader;
-use super::reasons::{Evidence, NAMED, POOL, Reasons, telling};
-use super::report::DocumentId;
-use super::roles::{MailRole, Roles};
-use super::runs::Runs;
-use super::weighing::{OpenGeneral, Weighing};
-use crate::category::access;
-use crate::document::ReadOptions;
-use crate::error::{Error, Warning, WarningSink};
-use crate::fit::blocks::best_other;
-use crate::fit::calibrate::logistic;
-use crate::fit::rule::{Decision, Doubt, Rule, Support};
+use super::reasons::Reasons;
+use super::report::{ChangeReport, DocumentId, DocumentReport, Outcome};
+use super::roles::MailRole;
+use crate::error::{Warning, WarningSink};
 use crate::mail::contents::Contents;
-use crate::mail::verdict_header::Marker;
-use crate::model::settings::Scheme;
-use crate::store::folder::{JOURNAL, TABLE};
-use crate::store::table::Fault;
-use crate::store::{Document, FilterError, FilterFolder, OpenTables, Stamp};
-use crate::token::id::FeatureId;
-use hashbrown::{HashMap, HashSet};
+use crate::store::{Document, FilterFolder, Stamp};
 use std::fmt;
-use std::path::Path;
-use std::sync::OnceLock;
-use std::sync::atomic::AtomicBool;
+use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
-/// The verdict on a message that cannot be classified.
-pub(crate) const ERROR: &[u8] = b"error";
+type Result<T, E = MailFilterError> = std::result::Result<T, E>;
 
-/// Bits that are shown as 0.00.
-const LEAST: f64 = 0.005;
-
-/// The verdict of a filter on a message. Its `Display` form is the text that the filter writes into
-/// a message's header: `spam 99.12%`, or `unsure 61.00% spam`.
-#[derive(Debug, Clone, PartialEq)]
-#[non_exhaustive]
-pub struct SetVerdict {
-    /// Name of the more probable category.
-    pub category: String,
-    /// Its probability, 0 to 1.
-    pub probability: f64,
-    /// Whether the probability lies between the thresholds, or something else speaks against the
-    /// category, so that the verdict is `unsure`.
-    pub is_unsure: bool,
-    /// Whether it is unsure because a part of the text, by itself, is of another category.
-    pub has_other_part: bool,
-    /// Probability of each category, 0 to 1, in their order.
-    pub probabilities: Vec<f64>,
-}
-
-impl fmt::Display for SetVerdict {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { ref category, probability, is_unsure, .. } = *self;
-        let mut text = Vec::new();
-        let decision = Decision { label: 0, probability, is_unsure };
-        decision.write(&mut text, category.as_bytes());
-        if self.has_other_part {
-            // Rules of mail systems look for the name of the other category after `unsure`.
-            text.extend_from_slice(b"; a part looks different");
-        }
-        f.write_str(&String::from_utf8_lossy(&text))
-    }
-}
-
-/// A mail filter that `dbacl --mail-learn` has made, open to classify messages.
+/// A mail filter on disk, with the ledger of its documents: it classifies messages, and learns,
+/// corrects and forgets single ones.
 ///
-/// ```no_run
-/// use dbacl::MailFilter;
-/// use std::path::Path;
+/// ```
+/// use dbacl::{MailFilter, MailFilterOptions, MailFolder, MailLearnOptions, Outcome};
+/// # let room = tempfile::tempdir()?;
+/// # let [folder, inbox, junk] = ["filter", "inbox", "junk"].map(|name| room.path().join(name));
+/// # for (folder, words) in [(&inbox, "minutes of the meeting"), (&junk, "cheap pills")] {
+/// #     std::fs::create_dir(folder)?;
+/// #     for number in 0..5 {
+/// #         let mail = format!("From: x@example.org\nSubject: {words}\n\n{words} {number}\n");
+/// #         std::fs::write(folder.join(number.to_string()), mail)?;
+/// #     }
+/// # }
 ///
-/// let folder = Path::new("/home/me/.filter");
-/// let filter = MailFilter::open(folder, &mut |warning| eprintln!("{warning}"))?;
-/// let mail = b"From: friend@example.org\nSubject: lunch\n\nSee you at noon.\n";
-/// let verdict = filter.classify(mail)?;
-/// println!("{} ({:.2} %)", verdict.category, 100.0 * verdict.probability);
-/// // The same mail with a line such as `X-DBACL: ham 99.87%` in its header.
-/// let passed_on = filter.filter(mail);
+/// // Once, from two mail folders, as `dbacl --mail-learn` does it.
+/// let folders = [MailFolder::new("ham", &inbox), MailFolder::new("spam", &junk)];
+/// let (_, learned) =
+///     MailFilter::learn_folders(&folder, &folders, &MailLearnOptions::default())?;
+/// assert_eq!(learned.documents, [5, 5]);
+///
+/// // Later, and as often as mail comes.
+/// let mut filter = MailFilter::open(&folder, &MailFilterOptions::default())?;
+/// let mail = b"From: shop@example.org\nSubject: your order\n\nMinutes from now: it is here.\n";
+/// println!("{}", filter.classify(mail)?); // such as `unsure 61.20% spam`
+///
+/// // The user has moved the mail to the junk folder, and thinks better of it.
+/// let report = filter.correct("spam", mail)?;
+/// assert_eq!(report.documents[0].outcome, Outcome::Learned);
+/// let report = filter.correct("ham", mail)?;
+/// assert_eq!(report.documents[0].outcome, Outcome::Moved { from: "spam".into() });
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 ///
-/// An open filter stays what it was when it was opened, whatever is learned and corrected
-/// meanwhile. A program that runs for a long time opens it again now and then. It can be shared
-/// between threads. Only the features of a message are read from the files, so an open filter takes
-/// little memory.
+/// A filter stays as it was when it was opened until [`Self::reload_if_changed`], or until it is
+/// changed through this value: a change always starts from the newest state, and happens all at
+/// once (`docs/spec/refit.md`). What other processes change meanwhile, as the program `dbacl` does,
+/// is never lost.
 ///
-/// A [`FittedSet`](crate::sets::FittedSet) also learns and corrects.
+/// An open filter takes a few file handles and little memory, since only the features of a message
+/// are read from its files; while all of it is fitted again, it takes a few times as much as they
+/// have. It can be shared between threads.
 pub struct MailFilter {
-    folder: FilterFolder,
-    pub(crate) tables: OpenTables<Rule>,
-    pub(crate) general: Option<OpenGeneral>,
-    pub(crate) reading: ReadOptions,
-    /// The state before the last change of the whole filter classifies if a file turns out to be
-    /// damaged.
-    instead: OnceLock<Option<Box<Self>>>,
+    folder: PathBuf,
+    options: MailFilterOptions,
+    open: OpenFilter,
+    /// Which state was current when the filter was opened.
+    stamp: Option<Stamp>,
+    pub(super) warnings: Vec<Warning>,
 }
 
 impl fmt::Debug for MailFilter {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut shown = f.debug_struct("MailFilter");
-        shown.field("names", &self.names()).field("documents", &self.documents());
+        shown.field("folder", &self.folder).field("labels", &self.labels());
+        shown.field("documents", &self.documents());
         shown.finish_non_exhaustive()
     }
 }
 
 impl MailFilter {
-    /// Opens the filter in `folder`. If it is damaged, the state before its last change as a whole
-    /// is opened, with a warning.
+    /// Opens the mail filter in `folder`, which `dbacl --mail-learn` has made. If it is damaged,
+    /// the state before its last change as a whole is opened, with a warning.
     ///
     /// # Errors
-    /// Each variant of [`MailFilterError`] says what is missing or wrong.
-    pub fn open(folder: &Path, warnings: WarningSink<'_>) -> Result<Self, MailFilterError> {
-        let folder = FilterFolder::new(folder);
-        let opened = Self::now(&folder);
-        if let Ok(filter) = &opened {
-            filter.open_to_others().into_iter().for_each(&mut *warnings);
-        }
-        match opened {
-            Err(error) if error.is_damage() => match Self::before(&folder) {
-                Some(before) => {
-                    warnings(before.warning_of_damage());
-                    Ok(before)
-                }
-                None => Err(error),
-            },
+    /// [`MailFilterError::Open`] says what is missing or wrong.
+    pub fn open(folder: &Path, options: &MailFilterOptions) -> Result<Self> {
+        let mut warnings = Vec::new();
+        let stamp = OpenFilter::stamp(folder);
+        let open = OpenFilter::open(folder, &mut |warning| warnings.push(warning))?;
+        let (folder, options) = (folder.to_path_buf(), options.clone());
+        Ok(Self { folder, options, open, stamp, warnings })
+    }
+
+    /// As [`Self::open`]; a filter of which nothing classifies any more is made again first, if its
+    /// documents are still there.
+    ///
+    /// # Errors
+    /// Those of [`Self::open`].
+    pub fn open_to_change(folder: &Path, options: &MailFilterOptions) -> Result<Self> {
+        match Self::open(folder, options) {
+            Err(MailFilterError::Open(error)) if error.is_damage() => {
+                let (mut changing, mut warnings) = (options.change(folder)?, Vec::new());
+                mend::open(&mut changing, &options.stop, &mut |warning| warnings.push(warning))?;
+                drop(changing);
+                let mut set = Self::open(folder, options)?;
+                set.warnings.splice(..0, warnings);
+                Ok(set)
+            }
             opened => opened,
         }
     }
 
-    /// The filter as it is now.
-    pub(crate) fn now(folder: &FilterFolder) -> Result<Self, MailFilterError> {
-        Self::of(folder, folder.open::<Rule>()?)
+    /// Learns the mail in `folders`, two to 64, into the mail filter in `folder`, which is created
+    /// if it does not exist (`dbacl --mail-learn`). All of the filter changes at once, at the end.
+    /// Corrections that the folders do not confirm yet are kept and applied.
+    ///
+    /// # Errors
+    /// What stopped it; the filter is as it was.
+    pub fn learn_folders(
+        folder: &Path,
+        folders: &[MailFolder],
+        options: &MailLearnOptions,
+    ) -> Result<(Self, LearnedSet)> {
+        let (mut notes, mut warnings) = (Vec::new(), Vec::new());
+        let (mut note, mut warn) = (|note| notes.push(note), |warning| warnings.push(warning));
+        let learned = learn_folders::learn(folder, folders, options, &mut note, &mut warn)?;
+        let set = Self::open(folder, &options.set)?;
+        Ok((set, LearnedSet::new(learned, notes, warnings)))
     }
 
-    fn before(folder: &FilterFolder) -> Option<Self> {
-        Self::of(folder, folder.open_before()?).ok()
+    /// Labels of the categories, in their order: of a mail filter, those that are protected first.
+    pub fn labels(&self) -> &[String] {
+        self.open.names()
     }
 
-    pub(crate) fn of(
-        folder: &FilterFolder,
-        tables: OpenTables<Rule>,
-    ) -> Result<Self, MailFilterError> {
-        let stored = &tables.table.head.reading;
-        let reading = MailReading::of(stored)
-            .ok_or_else(|| FilterError::Version { folder: folder.path().to_path_buf() })?;
-        let general = folder.open_general(&tables);
-        let general = general.map_err(|source| MailFilterError::General { source })?;
-        let general = general.map(|own| OpenGeneral::new(own, &stored.labels));
-        let (folder, reading) = (folder.clone(), reading.options());
-        Ok(Self { folder, tables, general, reading, instead: OnceLock::new() })
+    /// What the category called `label` is for; `None` if it is neither spam nor protected.
+    pub fn role_of(&self, label: &str) -> Option<MailRole> {
+        let place = self.labels().iter().position(|known| known == label);
+        place.and_then(|place| self.open.all_roles().at(place))
     }
 
-    /// Warnings about files that anybody may write to.
-    pub(crate) fn open_to_others(&self) -> Vec<Warning> {
-        let ledger = self.folder.file(&self.tables.table.head.ledger);
-        let files = [TABLE, JOURNAL].map(|name| self.folder.file(name));
-        let all = [self.folder.path().to_path_buf(), ledger].into_iter().chain(files);
-        all.filter_map(|path| access::warning_about(&path)).collect()
-    }
-
-    fn warning_of_damage(&self) -> Warning {
-        Warning::new(format!(
-            "{} is damaged: what was known before the last change classifies",
-            self.folder.path().display()
-        ))
-    }
-
-    /// What tells the present state of the filter in `folder` from others; `None` if there is none.
-    pub fn stamp(folder: &Path) -> Option<Stamp> {
-        FilterFolder::new(folder).stamp().ok()
-    }
-
-    /// When the filter in `folder` learned or was corrected last; `None` if there is none.
-    pub fn last_change(folder: &Path) -> Option<SystemTime> {
-        super::check::last_change(folder)
-    }
-
-    pub(crate) const fn folder(&self) -> &FilterFolder {
-        &self.folder
-    }
-
-    /// Labels of the categories, those that must not be lost first.
-    pub fn names(&self) -> &[String] {
-        &self.tables.table.head.reading.labels
-    }
-
-    pub(crate) const fn rule(&self) -> &Rule {
-        &self.tables.table.head.rule
+    /// The label under which a mail filter learns ham or spam, whatever the order of its labels.
+    ///
+    /// # Errors
+    /// [`MailFilterError::NoRole`] if no label says so.
+    pub fn label_for(&self, role: MailRole) -> Result<String> {
+        let place = self.open.all_roles().place(role);
+        let label = place.and_then(|place| self.labels().get(place)).cloned();
+        label.ok_or_else(|| MailFilterError::NoRole { role, known: self.labels().to_vec() })
     }
 
     /// What each category is for, in their order; `None` for those that are neither spam nor
     /// protected.
     pub fn roles(&self) -> Vec<Option<MailRole>> {
-        self.all_roles().each
-    }
-
-    /// What the categories of a mail filter are for.
-    pub(crate) fn all_roles(&self) -> Roles {
-        let protected = &self.rule().protected;
-        Roles::of(self.names(), &|at| protected.get(at).copied().flatten().is_some())
-    }
-
-    /// The features of a message; `None` if it has none.
-    pub(crate) fn read(&self, mail: &[u8], stop: Option<&AtomicBool>) -> Option<Message> {
-        MessageReader::new(&self.reading, stop).read(mail)
-    }
-
-    /// The id by which the filter recognises a message; `None` for a message without features.
-    pub(crate) fn id(&self, mail: &[u8], stop: Option<&AtomicBool>) -> Option<DocumentId> {
-        self.read(mail, stop).map(|message| message.id())
-    }
-
-    /// The labels under which a document was learned; empty if it was not.
-    pub(crate) fn labels_of(&self, id: DocumentId) -> Result<Vec<String>, MailFilterError> {
-        let found = self.tables.find(id.0);
-        let found = found.map_err(|fault| MailFilterError::of_table(&self.folder, fault))?;
-        let mut seen = HashSet::new();
-        let labels = found.into_iter().map(|(_, effect)| usize::from(effect.label));
-        let labels = labels.filter(|&label| seen.insert(label));
-        Ok(labels.filter_map(|label| self.names().get(label).cloned()).collect())
-    }
-
-    /// The verdict on a message, given as it was received, headers first. Verdicts of dbacl in its
-    /// header (lines `X-DBACL`) are ignored. Of a message of more than 8 MiB only the beginning is
-    /// classified.
-    ///
-    /// # Errors
-    /// [`Error::NotMail`] for what is packed, or no text; [`Error::Other`] when a file cannot be
-    /// read any more.
-    pub fn classify(&self, mail: impl AsRef<[u8]>) -> Result<SetVerdict, Error> {
-        self.classify_until(mail.as_ref(), None)
-    }
-
-    /// As [`Self::classify`]; reading ends early once `stop` is set.
-    pub(crate) fn classify_until(
-        &self,
-        mail: &[u8],
-        stop: Option<&AtomicBool>,
-    ) -> Result<SetVerdict, Error> {
-        check_mail(mail)?;
-        let message = self.read(mail, stop);
-        let (set, weighing) = self.weigh(message.as_ref())?;
-        Ok(set.verdict(weighing.as_ref()))
+        self.open.all_roles().each
     }
 
     /// Messages that the filter has learned.
     pub fn documents(&self) -> u32 {
-        self.tables.number()
+        self.open.documents()
     }
 
-    /// The warning about a damaged file that was met while mail was classified, once there is one:
-    /// what was before the last change classifies then.
-    pub fn warning(&self) -> Option<Warning> {
-        let instead = self.instead.get()?.as_ref()?;
-        Some(instead.warning().unwrap_or_else(|| instead.warning_of_damage()))
+    /// When the filter learned or was corrected last; `None` if that is not known.
+    pub fn last_change(&self) -> Option<SystemTime> {
+        super::check::last_change(&self.folder)
     }
 
-    /// The verdict on a message with its reasons; one without features has no reasons. Reading ends
-    /// early once `stop` is set.
+    /// Warnings about the files: those of opening them, and the one about a damaged file that was
+    /// met while mail was classified. What was before the last change classifies then.
+    pub fn warnings(&self) -> Vec<Warning> {
+        self.warnings.iter().cloned().chain(self.open.warning()).collect()
+    }
+
+    /// The verdict on a document. Mail is given as it was received, headers first. Verdicts of
+    /// dbacl in its header (lines `X-DBACL`) are ignored, and of a message of more than 8 MiB only
+    /// the beginning is classified.
     ///
     /// # Errors
-    /// Those of [`Self::classify`].
-    pub fn reasons(
-        &self,
-        mail: &[u8],
-        stop: Option<&AtomicBool>,
-    ) -> Result<(SetVerdict, Option<Reasons>), Error> {
-        check_mail(mail)?;
-        let message = self.read(mail, stop);
-        let (set, weighing) = self.weigh(message.as_ref())?;
-        let verdict = set.verdict(weighing.as_ref());
-        let reasons = message.as_ref().zip(weighing.as_ref());
-        let reasons = reasons.map(|(message, it)| set.reasons_of(message, it, mail, stop));
-        Ok((verdict, reasons))
+    /// [`MailFilterError::NotMessage`] for what is packed, or no text; [`MailFilterError::Open`]
+    /// when a file cannot be read any more.
+    pub fn classify(&self, document: impl AsRef<[u8]>) -> Result<MailVerdict> {
+        self.open.classify_until(document.as_ref(), None).map_err(lost)
     }
 
-    /// The weighing of a learned message.
-    pub(crate) fn weigh_document(&self, document: &Document) -> Option<Weighing> {
-        let (_, weighing) = self.weigh(Some(&Message::of(document))).ok()?;
-        // The order of its words is not known any more.
-        let support = |own: Support| Support { part: f64::NEG_INFINITY, ..own };
-        weighing.map(|own| Weighing { support: support(own.support), ..own })
+    /// As [`Self::classify`], with the words that decided. Mail without words has no reasons.
+    ///
+    /// # Errors
+    /// As [`Self::classify`].
+    pub fn classify_with_reasons(&self, mail: &[u8]) -> Result<(MailVerdict, Option<Reasons>)> {
+        self.open.reasons(mail, None).map_err(lost)
     }
 
-    /// The weighing of a message, by this filter or, if it is damaged, by its earlier state.
-    fn weigh(&self, message: Option<&Message>) -> Result<(&Self, Option<Weighing>), Error> {
-        let Some(message) = message else { return Ok((self, None)) };
-        let fault = match Weighing::of(&self.tables, self.general.as_ref(), message) {
-            Ok(weighing) => return Ok((self, Some(weighing))),
-            Err(fault) => fault,
-        };
-        let instead = self.instead.get_or_init(|| Self::before(&self.folder).map(Box::new));
-        match instead {
-            Some(instead)
-                if instead.tables.table.id != self.tables.table.id
-                    && !matches!(fault, Fault::Io(_)) =>
-            {
-                instead.weigh(Some(message))
-            }
-            _ => Err(MailFilterError::of_table(&self.folder, fault).into()),
-        }
-    }
-
-    fn verdict(&self, weighing: Option<&Weighing>) -> SetVerdict {
-        let nothing = vec![f64::NAN; self.names().len()];
-        let (scores, support) = match weighing {
-            Some(own) => (&own.scores, own.support),
-            None => (&nothing, Support::default()),
-        };
-        let Decision { label, probability, is_unsure } = self.rule().verdict(scores, support);
-        // A message without features has NaN as its odds.
-        let share = |odds: f64| if odds.is_nan() { probability } else { logistic(odds) };
-        let odds = self.rule().log_odds(scores);
-        let mut probabilities: Vec<f64> = odds.into_iter().map(share).collect();
-        probabilities[label] = probability;
-        let category = self.names()[label].clone();
-        let has_other_part = self.rule().doubt(scores, support) == Some(Doubt::Part);
-        SetVerdict { category, probability, is_unsure, has_other_part, probabilities }
-    }
-
-    /// How much each feature adds to the odds of the verdict's category, in bits.
-    fn reasons_of(
-        &self,
-        message: &Message,
-        weighing: &Weighing,
-        text: &[u8],
-        stop: Option<&AtomicBool>,
-    ) -> Reasons {
-        let Weighing { scores, support, known, weights, inputs } = weighing;
-        let own = self.rule().verdict(scores, *support).label;
-        let odds = self.rule().log_odds(scores);
-        let next = best_other(scores, own);
-        let width = weights.len() / message.len().max(1);
-        let weight = |at: usize, label: usize| {
-            let own = &weights[at * width..][..width];
-            f64::from(if width == 1 { if label == 1 { own[0] } else { 0.0 } } else { own[label] })
-        };
-        let per_nat = self.rule().calibration.slope / std::f64::consts::LN_2;
-        // If a feature occurs several times, only the first occurrence has evidence.
-        let mut all = 0.0;
-        let mut bits: HashMap<u32, f64> = HashMap::new();
-        for (at, id) in message.ids().into_iter().enumerate().filter(|&(at, _)| known[at]) {
-            let input = inputs[message.block(at)];
-            let own = per_nat * input * (weight(at, own) - weight(at, next));
-            all += own;
-            bits.insert(id, own);
-        }
-        let mut runs = Runs::new(self.reading.scheme == Scheme::Gram);
-        MessageReader::new(&self.reading, stop).features(text, |feature| {
-            let id = FeatureId::of(feature.body, feature.medium).0;
-            runs.add(&feature, bits.remove(&id));
-        });
-        let mut ranked = strongest(runs.finish());
-        let telling = telling(&ranked);
-        ranked.truncate(NAMED);
-        let doubt = match self.rule().doubt(scores, *support) {
-            Some(Doubt::Part) => Some(format!("a part that looks like {}", self.names()[1])),
-            Some(Doubt::New) => Some("much text that was never learned".into()),
-            None => None,
-        };
-        let named: f64 = ranked.iter().map(|evidence| evidence.bits).sum();
-        let features: usize = ranked.iter().map(|evidence| evidence.features).sum();
-        let bits = odds[own] / std::f64::consts::LN_2;
-        Reasons {
-            category: self.names()[own].clone(),
-            bits,
-            others: all - named,
-            number_of_others: message.len().saturating_sub(features),
-            before: bits - all,
-            tokens: ranked.into_iter().map(|evidence| (evidence.text, evidence.bits)).collect(),
-            doubt,
-            telling,
-        }
+    /// Of how many of `all` messages the filter was expected to be unsure, if it was unsure of so
+    /// many that mail must have changed.
+    pub fn expected_unsure(&self, unsure: usize, all: usize) -> Option<f64> {
+        drift::expected(&self.open, unsure, all)
     }
 
     /// The mail with a line `X-DBACL: VERDICT` before its header, and without the lines `X-DBACL`
     /// that it had before. A message that cannot be classified is returned as well, with the
     /// verdict `error`.
     pub fn filter(&self, mail: impl AsRef<[u8]>) -> Vec<u8> {
-        let mail = mail.as_ref();
-        let verdict =
-            self.classify_until(mail, None).map(|verdict| verdict.to_string().into_bytes());
-        let verdict = verdict.unwrap_or_else(|_| ERROR.to_vec());
-        let mut marked = Vec::with_capacity(mail.len() + 64);
-        let mut keep = |piece: &[u8]| {
-            marked.extend_from_slice(piece);
+        self.open.filter(mail)
+    }
+
+    /// The id by which the filter recognises a message; `None` for a document without features.
+    pub fn id(&self, document: &[u8]) -> Option<DocumentId> {
+        self.open.id(document, None)
+    }
+
+    /// The labels under which the filter has learned a document now; empty if it has not learned
+    /// it.
+    ///
+    /// # Errors
+    /// [`MailFilterError::Open`].
+    pub fn labels_of(&self, id: DocumentId) -> Result<Vec<String>> {
+        Ok(self.now()?.labels_of(id)?)
+    }
+
+    /// The filter as it is now, which others may have changed.
+    fn now(&self) -> Result<OpenFilter> {
+        Ok(OpenFilter::now(&FilterFolder::new(&self.folder))?)
+    }
+
+    /// The messages of `mail`, at most `most`, that the filter doubts most, no two alike, the most
+    /// doubtful first; see [`asking`].
+    ///
+    /// # Errors
+    /// Mail that cannot be read; [`MailFilterError::Open`] when a file of the filter cannot be.
+    pub(crate) fn questions(
+        &self,
+        mail: &MailFolder,
+        most: usize,
+        warnings: WarningSink<'_>,
+    ) -> Result<Vec<Question>> {
+        let files = learn_folders::files_of(mail, &self.folder)?;
+        let now = self.now()?;
+        let is_learned = |id| Ok(!now.labels_of(id)?.is_empty());
+        asking::questions((&self.open, &is_learned), &files, most, &self.options.stop, warnings)
+    }
+
+    /// The messages that seemed to be in the wrong folder when the folders were learned and have
+    /// not been reviewed since, each with its id; the most harmful come first.
+    ///
+    /// # Errors
+    /// The list or a message cannot be read; [`MailFilterError::Open`] when a file of the filter
+    /// cannot be.
+    pub(crate) fn suspected(&self) -> Result<Vec<(DocumentId, Question)>> {
+        let list = misfiled::suspects(&self.folder)?;
+        let now = self.now()?;
+        let is_learned = |suspect: &misfiled::Suspect| {
+            Ok(now.labels_of(DocumentId(suspect.id))?.contains(&suspect.label))
+        };
+        asking::suspected(&self.open, &list, &is_learned, &self.options.stop)
+    }
+
+    /// Records that messages, given by their ids and labels, belong where they are.
+    ///
+    /// # Errors
+    /// The list cannot be read or written.
+    pub(crate) fn confirm(&self, messages: &[(DocumentId, &str)]) -> Result<()> {
+        let folder = self.folder.clone();
+        let mut list = misfiled::suspects(&folder)?;
+        for suspect in &mut list {
+            if messages.contains(&(DocumentId(suspect.id), suspect.label.as_str())) {
+                suspect.place = None;
+            }
+        }
+        misfiled::save(&folder, &list)
+    }
+
+    /// Learns a document of the category called `label`, also if the filter knows it already.
+    ///
+    /// # Errors
+    /// What stopped it; nothing has changed.
+    pub fn learn(&mut self, label: &str, document: impl AsRef<[u8]>) -> Result<ChangeReport> {
+        self.learn_all(label, [document.as_ref()])
+    }
+
+    /// The same with many documents, at once.
+    ///
+    /// # Errors
+    /// As for [`Self::learn`].
+    pub fn learn_all<'d>(
+        &mut self,
+        label: &str,
+        documents: impl IntoIterator<Item = &'d [u8]>,
+    ) -> Result<ChangeReport> {
+        self.change(ChangeKind::Learn, label, &mut in_memory(documents))
+    }
+
+    /// Records that a document belongs to the category called `label`: the filter forgets it under
+    /// other labels, and learns it under this one unless it has learned it already (`dbacl
+    /// --mail-correct`). A second call changes nothing. A mail filter remembers the correction when
+    /// its folders are learned again, until the folders contain the mail under this label.
+    ///
+    /// # Errors
+    /// As for [`Self::learn`].
+    pub fn correct(&mut self, label: &str, document: impl AsRef<[u8]>) -> Result<ChangeReport> {
+        self.correct_all(label, [document.as_ref()])
+    }
+
+    /// The same with many documents, at once.
+    ///
+    /// # Errors
+    /// As for [`Self::learn`].
+    pub fn correct_all<'d>(
+        &mut self,
+        label: &str,
+        documents: impl IntoIterator<Item = &'d [u8]>,
+    ) -> Result<ChangeReport> {
+        self.change(ChangeKind::Correct, label, &mut in_memory(documents))
+    }
+
+    /// The same with the messages in the files and folders at these places, or on standard input if
+    /// there are none.
+    ///
+    /// # Errors
+    /// Mail that cannot be read; else as for [`Self::learn`].
+    pub(crate) fn correct_mail(&mut self, label: &str, places: &[PathBuf]) -> Result<ChangeReport> {
+        self.change_by_mail(ChangeKind::Correct, label, places)
+    }
+
+    /// Forgets that a document was learned as `label` (`dbacl --mail-forget`): every file is then
+    /// byte-identical to one that never contained the document. The whole set is fitted again,
+    /// which takes as long for many documents as for one.
+    ///
+    /// # Errors
+    /// As for [`Self::learn`].
+    pub fn forget(&mut self, label: &str, document: impl AsRef<[u8]>) -> Result<ChangeReport> {
+        self.forget_all(label, [document.as_ref()])
+    }
+
+    /// The same with many documents.
+    ///
+    /// # Errors
+    /// As for [`Self::learn`].
+    pub fn forget_all<'d>(
+        &mut self,
+        label: &str,
+        documents: impl IntoIterator<Item = &'d [u8]>,
+    ) -> Result<ChangeReport> {
+        self.change(ChangeKind::Forget, label, &mut in_memory(documents))
+    }
+
+    /// The same with the messages in the files and folders at these places, or on standard input if
+    /// there are none.
+    ///
+    /// # Errors
+    /// Mail that cannot be read; else as for [`Self::learn`].
+    pub(crate) fn forget_mail(&mut self, label: &str, places: &[PathBuf]) -> Result<ChangeReport> {
+        self.change_by_mail(ChangeKind::Forget, label, places)
+    }
+
+    /// Forgets a document under whatever label it was learned once; the document itself is not
+    /// needed.
+    ///
+    /// # Errors
+    /// As for [`Self::learn`].
+    pub fn forget_id(&mut self, id: DocumentId) -> Result<ChangeReport> {
+        self.changed(|change, _| change.forget(&[id.0], None), &[Some(id)])
+    }
+
+    /// Whether nobody has changed the filter since it was opened. This only asks the system about
+    /// two files.
+    pub fn is_current(&self) -> bool {
+        self.stamp.is_some() && OpenFilter::stamp(&self.folder) == self.stamp
+    }
+
+    /// Opens the filter as it is now if it has changed, and returns whether that was so.
+    ///
+    /// # Errors
+    /// As for [`Self::open`]; the filter stays open as it was.
+    pub fn reload_if_changed(&mut self) -> Result<bool> {
+        if self.is_current() {
+            return Ok(false);
+        }
+        let stamp = OpenFilter::stamp(&self.folder);
+        let mut warnings = Vec::new();
+        self.open = OpenFilter::open(&self.folder, &mut |warning| warnings.push(warning))?;
+        (self.stamp, self.warnings) = (stamp, warnings);
+        Ok(true)
+    }
+
+    fn change_by_mail(
+        &mut self,
+        kind: ChangeKind,
+        label: &str,
+        places: &[PathBuf],
+    ) -> Result<ChangeReport> {
+        let (stop, mut warnings) = (self.options.stop.clone(), Vec::new());
+        let mut each = |take: Take<'_>| {
+            let mut take = |_, mail: Vec<u8>| {
+                take(&mail);
+                Ok(())
+            };
+            if places.is_empty() {
+                let (file, mail) = standard_input(&stop)?;
+                return each_of_file(mail, &file, &stop, &mut take);
+            }
+            let mut files = Vec::new();
+            for place in places {
+                files.extend(mailboxes::files_of(place).map_err(|error| unopened(place, error))?);
+            }
+            let mut others = Vec::new();
+            for file in &files {
+                let Some(mail) = open_mail(file, &stop, &mut others)? else { continue };
+                each_of_file(mail, file, &stop, &mut take)?;
+            }
+            warnings.extend(left_out(&others));
             Ok(())
         };
-        let mut marker = Marker::new(&verdict, mail);
-        // Writing to memory cannot fail.
-        let _ = marker.feed(mail, &mut keep).and_then(|()| marker.finish(&mut keep));
-        marked
+        let mut report = self.change(kind, label, &mut each)?;
+        report.warnings.splice(..0, warnings);
+        Ok(report)
+    }
+
+    /// Changes the filter by documents, which `each` gives one after the other. They are read
+    /// before the lock is taken, since they may come slowly.
+    fn change(
+        &mut self,
+        kind: ChangeKind,
+        label: &str,
+        each: &mut dyn FnMut(Take<'_>) -> Result<()>,
+    ) -> Result<ChangeReport> {
+        number_of(label, self.labels(), &self.folder)?;
+        let is_learned = kind != ChangeKind::Forget;
+        let (mut documents, mut refused) = (Vec::new(), Vec::new());
+        let mut reader = MessageReader::new(&self.open.reading, Some(&self.options.stop));
+        each(&mut |mail| {
+            if let Some(what) = Contents::refusal(mail).filter(|_| is_learned) {
+                refused.push(what);
+                documents.push(None);
+                return;
+            }
+            documents.push(reader.read(mail).map(|message| message.document(0)));
+        })?;
+        drop(reader);
+        // Reading ends early at a signal. What was read then looks like a shorter document, or like
+        // one without words.
+        unless_stopped(&self.options.stop)?;
+        // One of many does not keep the others from being learned.
+        if let Some(&what) = refused.first().filter(|_| refused.len() == documents.len()) {
+            return Err(MailFilterError::NotMessage { what });
+        }
+        let ids: Vec<Option<DocumentId>> = documents
+            .iter()
+            .map(|own| own.as_ref().map(|own: &Document| DocumentId(own.name())))
+            .collect();
+        let documents: Vec<Document> = documents.into_iter().flatten().collect();
+        let names: Vec<u64> = ids.iter().flatten().map(|id| id.0).collect();
+        let reading = self.open.tables.table.head.reading.options;
+        let (folder, own_label) = (self.folder.clone(), label.to_owned());
+        let work = move |change: &mut Change<'_>, warn: WarningSink<'_>| {
+            let head = &change.filter.tables.table.head.reading;
+            let number = number_of(&own_label, &head.labels, &folder)?;
+            if head.options != reading {
+                return Err(MailFilterError::ReadOtherwise { folder: folder.clone() });
+            }
+            if documents.is_empty() {
+                return Ok((Done::Nothing, Vec::new()));
+            }
+            if kind == ChangeKind::Forget {
+                return change.forget(&names, Some(number));
+            }
+            let documents = documents.iter();
+            let documents = documents.map(|own| Document { label: number, ..own.clone() });
+            change.teach(documents.collect(), kind, warn)
+        };
+        self.changed(work, &ids)
+    }
+
+    /// Changes the filter as it is now, and opens what comes of it. `ids` are those of the
+    /// documents, `None` for those without features. A damaged filter is made again first.
+    fn changed(
+        &mut self,
+        work: impl Fn(&mut Change<'_>, WarningSink<'_>) -> Result<(Done, Vec<Outcome>)>,
+        ids: &[Option<DocumentId>],
+    ) -> Result<ChangeReport> {
+        let mut warnings = Vec::new();
+        let mut warn = |warning| warnings.push(warning);
+        let stop = &*self.options.stop;
+        let mut changing = self.options.change(&self.folder)?;
+        let filter = mend::open(&mut changing, stop, &mut warn)?;
+        let mut change = Change { filter, changing, stop };
+        let done = match work(&mut change, &mut warn) {
+            Err(MailFilterError::Open(error)) if error.is_damage() => {
+                let filter = mend::mend(&mut change.changing, error, stop, &mut warn)?;
+                change.filter = filter;
+                work(&mut change, &mut warn)
+            }
+            done => done,
+        };
+        let (done, outcomes) = done?;
+        drop(change);
+        let mut outcomes = outcomes.into_iter();
+        let document = |id: &Option<DocumentId>| DocumentReport {
+            id: *id,
+            outcome: id.and_then(|_| outcomes.next()).unwrap_or(Outcome::Empty),
+        };
+        let documents = ids.iter().map(document).collect();
+        if let Err(error) = self.reload_if_changed() {
+            // The change is made; the next call opens it.
+            warnings.push(Warning::new(error.to_string()));
+        }
+        // What was said when the filter was opened is not said again.
+        Ok(ChangeReport {
+            documents,
+            is_changed: done != Done::Nothing,
+            is_refitted: done == Done::Fit,
+            warnings,
+        })
     }
 }
 
-/// Refuses what is packed, or no text.
-fn check_mail(mail: &[u8]) -> Result<(), Error> {
-    Contents::refusal(mail).map_or(Ok(()), |what| Err(Error::NotMail { what }))
+/// The number of the category called `label` in the filter in `folder`, which has these labels.
+fn number_of(label: &str, known: &[String], folder: &Path) -> Result<u8> {
+    let place = known.iter().position(|known| known == label);
+    place.and_then(|at| u8::try_from(at).ok()).ok_or_else(|| {
+        let (label, folder, known) = (label.into(), folder.to_path_buf(), known.to_vec());
+        MailFilterError::UnknownLabel { label, folder, known }
+    })
 }
 
-/// The evidence with the most bits for or against; of equal ones the first. None that says nothing.
-fn strongest(mut all: Vec<Evidence>) -> Vec<Evidence> {
-    all.sort_by(|a, b| b.bits.abs().total_cmp(&a.bits.abs()));
-    all.truncate(POOL);
-    all.retain(|one| one.bits.abs() >= LEAST);
-    all
-}
+/// A function that takes one document.
+type Take<'a> = &'a mut dyn FnMut(&[u8]);
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn verdicts_are_shown_as_the_header_says_them() {
-        let verdict = |probability, is_unsure| SetVerdict {
-            category: "spam".into(),
-            probability,
-            is_unsure,
-            has_other_part: false,
-            probabilities: vec![1.0 - probability, probability],
-        };
-        assert_eq!(verdict(0.99123, false).to_string(), "spam 99.12%");
-        assert_eq!(verdict(0.61, true).to_string(), "unsure 61.00% spam");
-        let part =
-            SetVerdict { category: "ham".into(), has_other_part: true, ..verdict(0.99, true) };
-        assert_eq!(part.to_string(), "unsure 99.00% ham; a part looks different");
+/// Calls a function with each of some documents in memory.
+fn in_memory<'d>(
+    documents: impl IntoIterator<Item = &'d [u8]>,
+) -> impl FnMut(Take<'_>) -> Result<()> {
+    let mut documents = documents.into_iter();
+    move |take| {
+        documents.by_ref().for_each(take);
+        Ok(())
     }
 }

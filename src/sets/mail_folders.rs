@@ -3,7 +3,7 @@
 
 use super::fitting::Learned;
 use super::general::GeneralSource;
-use super::options::FittedSetOptions;
+use super::options::MailFilterOptions;
 use crate::error::Warning;
 use crate::fit::joint::{FitNote, FitVerdicts, Quality};
 use crate::fit::thresholds::Caution;
@@ -78,7 +78,7 @@ pub struct MailLearnOptions {
     pub(super) caution: Caution,
     pub(super) since: Option<i64>,
     pub(super) general: GeneralSource,
-    pub(super) set: FittedSetOptions,
+    pub(super) set: MailFilterOptions,
     pub(super) progress: Option<ProgressSink>,
 }
 
@@ -147,7 +147,7 @@ impl MailLearnOptions {
 
     /// How long to wait for locks, and what ends the work early.
     #[must_use]
-    pub fn set_options(mut self, options: FittedSetOptions) -> Self {
+    pub fn set_options(mut self, options: MailFilterOptions) -> Self {
         self.set = options;
         self
     }

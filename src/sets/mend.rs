@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //! Makes a filter again whose table is damaged, from the documents of its ledger and its journal.
 
-use super::error::{FittedSetError, unless_stopped};
-use super::filter_folder::MailFilterError;
+use super::error::{MailFilterError, unless_stopped};
+use super::filter_folder::FilterOpenError;
 use super::fitting::{self, Fitted};
-use super::mail_filter::MailFilter;
+use super::open_filter::OpenFilter;
 use super::weighing::OpenGeneral;
 use crate::error::{Warning, WarningSink};
 use crate::fit::joint::{FALSE_POSITIVES, Wishes};
@@ -21,8 +21,8 @@ pub(super) fn open(
     changing: &mut Changing,
     stop: &AtomicBool,
     warnings: WarningSink<'_>,
-) -> Result<MailFilter, FittedSetError> {
-    match MailFilter::now(&changing.folder) {
+) -> Result<OpenFilter, MailFilterError> {
+    match OpenFilter::now(&changing.folder) {
         Err(error) if error.is_damage() => mend(changing, error, stop, warnings),
         opened => Ok(opened?),
     }
@@ -34,10 +34,10 @@ pub(super) fn open(
 /// `error`, if there is nothing to make it of; else what stopped it.
 pub(super) fn mend(
     changing: &mut Changing,
-    error: MailFilterError,
+    error: FilterOpenError,
     stop: &AtomicBool,
     warnings: WarningSink<'_>,
-) -> Result<MailFilter, FittedSetError> {
+) -> Result<OpenFilter, MailFilterError> {
     let folder = changing.folder.clone();
     let Some((reading, mut documents, is_cut)) = folder.salvage() else { return Err(error.into()) };
     let known: Option<OpenTables<Rule>> = folder.open().ok().or_else(|| folder.open_before());
@@ -61,7 +61,7 @@ pub(super) fn mend(
     };
     let path = folder.path().display();
     warnings(Warning::new(format!("{path} was damaged, as by a power failure: {what}")));
-    Ok(MailFilter::now(&folder)?)
+    Ok(OpenFilter::now(&folder)?)
 }
 
 /// What is protected where nothing is known of it.

@@ -8,7 +8,7 @@
 //! 99aabbccddeeff00 spam                           looked at: it is where it belongs
 //! ```
 
-use super::error::FittedSetError;
+use super::error::MailFilterError;
 use super::mailboxes::MailFile;
 use crate::error::{Warning, WarningSink};
 use crate::mail::mailbox::Boundaries;
@@ -97,23 +97,23 @@ impl Suspect {
 }
 
 /// The list in the filter's folder; empty where there is none.
-pub(super) fn suspects(folder: &Path) -> Result<Vec<Suspect>, FittedSetError> {
+pub(super) fn suspects(folder: &Path) -> Result<Vec<Suspect>, MailFilterError> {
     let path = folder.join(LIST);
     let bytes = if_there(read_small(&path));
     let bytes =
-        bytes.map_err(|source| FittedSetError::Unread { path, source })?.unwrap_or_default();
+        bytes.map_err(|source| MailFilterError::Unread { path, source })?.unwrap_or_default();
     let lines = bytes.strip_prefix(MAGIC).unwrap_or_default().split(|&byte| byte == b'\n');
     Ok(lines.filter_map(Suspect::parse).collect())
 }
 
 /// Replaces the list in the filter's folder.
-pub(super) fn save(folder: &Path, list: &[Suspect]) -> Result<(), FittedSetError> {
+pub(super) fn save(folder: &Path, list: &[Suspect]) -> Result<(), MailFilterError> {
     let path = folder.join(LIST);
     let bytes = [MAGIC.to_vec(), list.iter().flat_map(Suspect::line).collect()].concat();
     let written = replace_with_access(&Disk, &path, MAGIC, Access::Private, &mut |file| {
         file.write_all(&bytes)
     });
-    written.map_err(|error| FittedSetError::Folder { path, source: io::Error::other(error) })
+    written.map_err(|error| MailFilterError::Folder { path, source: io::Error::other(error) })
 }
 
 /// Says which messages learned into the filter of `folder` seem to be in the wrong folder, and

@@ -3,9 +3,9 @@
 //! and those of a mail filter on disk.
 //!
 //! ```text
-//! mail folders          ─→ FittedSet::learn_folders ─→ FittedSet, LearnedSet
-//! a filter's folder     ─→ MailFilter ─→ SetVerdict, or the mail with its verdict
-//! FittedSet, messages   ─→ SetVerdict, SetReport, changed files
+//! mail folders           ─→ MailFilter::learn_folders ─→ MailFilter, LearnedSet
+//! MailFilter, a message  ─→ MailVerdict, Reasons, or the message with its verdict
+//! MailFilter, lessons    ─→ ChangeReport, changed files
 //! ```
 //!
 //! The mathematics of the filter is in [`crate::fit`], its files are in [`crate::store`].
@@ -18,7 +18,6 @@ mod copying;
 mod drift;
 pub(crate) mod error;
 mod filter_folder;
-mod fitted_set;
 pub(crate) mod fitting;
 mod folder_mail;
 mod general;
@@ -30,6 +29,7 @@ mod mailboxes;
 mod mend;
 mod message;
 mod misfiled;
+mod open_filter;
 mod options;
 mod protection;
 mod reading;
@@ -39,15 +39,14 @@ mod roles;
 mod runs;
 mod weighing;
 
-pub use crate::store::Stamp as FilterStamp;
 pub(crate) use asking::{Question, each_message};
-pub use error::FittedSetError;
-pub use filter_folder::{FilterPlace, MailFilterError};
-pub use fitted_set::FittedSet;
-pub(crate) use mail_filter::ERROR;
-pub use mail_filter::{MailFilter, SetVerdict};
+pub use error::MailFilterError;
+pub use filter_folder::{FilterOpenError, FilterPlace};
+pub use mail_filter::MailFilter;
 pub use mail_folders::{LearnedSet, MailFolder, MailLearnOptions};
-pub use options::FittedSetOptions;
+pub use open_filter::MailVerdict;
+pub(crate) use open_filter::{ERROR, OpenFilter};
+pub use options::MailFilterOptions;
 pub use reasons::Reasons;
-pub use report::{DocumentId, DocumentReport, Outcome, SetReport};
+pub use report::{ChangeReport, DocumentId, DocumentReport, Outcome};
 pub use roles::MailRole;

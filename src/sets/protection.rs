@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //! Which of a mail filter's folders hold mail that must not be lost, and how much of it may be.
 
-use super::error::FittedSetError;
+use super::error::MailFilterError;
 use super::mail_folders::{MailFolder, MailLearnOptions};
 use super::roles::MailRole;
 use crate::fit::joint::{FALSE_POSITIVES, Wishes};
 
-type Result<T, E = FittedSetError> = std::result::Result<T, E>;
+type Result<T, E = MailFilterError> = std::result::Result<T, E>;
 
 /// The longest label, in bytes.
 const LONGEST: usize = 237;
@@ -23,14 +23,14 @@ pub(super) fn check_labels(labels: &[&str]) -> Result<()> {
     };
     // What follows compares each label with all others.
     if labels.len() > MOST {
-        return Err(FittedSetError::NotFolders);
+        return Err(MailFilterError::NotFolders);
     }
     let are_distinct = (1..labels.len()).all(|at| !labels[..at].contains(&labels[at]));
     if let Some(&wrong) = labels.iter().find(|label| !is_plain(label)) {
-        return Err(FittedSetError::BadLabel { label: wrong.into() });
+        return Err(MailFilterError::BadLabel { label: wrong.into() });
     }
     if labels.len() < 2 || !are_distinct {
-        return Err(FittedSetError::NotFolders);
+        return Err(MailFilterError::NotFolders);
     }
     Ok(())
 }
@@ -48,7 +48,7 @@ pub(super) fn in_order<'a>(
         let place = folders.iter().position(|folder| folder.label == *label);
         let place = place.ok_or_else(|| {
             let labels = folders.iter().map(|folder| folder.label.clone()).collect();
-            FittedSetError::Protect { label: label.clone(), labels }
+            MailFilterError::Protect { label: label.clone(), labels }
         })?;
         rates[place] = Some(share.unwrap_or(usual));
     }
@@ -57,7 +57,7 @@ pub(super) fn in_order<'a>(
             let good = MailRole::ham_of_two(&first.label, &second.label);
             let good = good.ok_or_else(|| {
                 let (first, second) = (first.label.clone(), second.label.clone());
-                FittedSetError::Roles { first, second }
+                MailFilterError::Roles { first, second }
             })?;
             rates[good] = Some(usual);
         } else {
@@ -99,7 +99,7 @@ mod tests {
         let long = "a".repeat(LONGEST);
         assert!(in_order(&folders(&format!("{long} spam")), &usual).is_ok());
         let refused = in_order(&folders(&format!("{long}x spam")), &usual).err();
-        assert!(matches!(refused, Some(FittedSetError::BadLabel { .. })));
+        assert!(matches!(refused, Some(MailFilterError::BadLabel { .. })));
         let many: Vec<String> = (0..=MOST).map(|number| format!("l{number}")).collect();
         assert!(in_order(&folders(&many.join(" ")), &usual).is_err());
         assert_eq!(in_order(&folders(&many[1..].join(" ")), &usual).unwrap().len(), MOST);

@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-//! Reports what a change of a fitted set has done.
+//! Reports what a change of a mail filter has done.
 
 use crate::error::Warning;
 use std::fmt;
 use std::str::FromStr;
 
-/// The result of a change of a set.
+/// The result of a change of a filter.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct SetReport {
+pub struct ChangeReport {
     /// What became of each document, in the order in which they were given.
     pub documents: Vec<DocumentReport>,
-    /// Whether the set changed.
+    /// Whether the filter changed.
     pub is_changed: bool,
-    /// Whether the whole set was fitted again. Forgetting always does that, learning sometimes.
+    /// Whether the whole filter was fitted again. Forgetting always does that, learning sometimes.
     pub is_refitted: bool,
     /// Warnings for the user.
     pub warnings: Vec<Warning>,
@@ -33,23 +33,23 @@ pub struct DocumentReport {
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Outcome {
-    /// The set did not know the document and has learned it.
+    /// The filter did not know the document and has learned it.
     Learned,
-    /// The set knew the document, under this or another label, and has learned it once more.
+    /// The filter knew the document, under this or another label, and has learned it once more.
     LearnedAgain,
-    /// The set knows the document under this label already; nothing was done.
+    /// The filter knows the document under this label already; nothing was done.
     Known,
-    /// The set knew the document under another label, and knows it under this one now.
+    /// The filter knew the document under another label, and knows it under this one now.
     Moved {
         /// The other label.
         from: String,
     },
-    /// The set has forgotten the document.
+    /// The filter has forgotten the document.
     Forgotten {
         /// The label under which it knew it.
         from: String,
     },
-    /// The set does not know the document under this label; nothing was forgotten.
+    /// The filter does not know the document under this label; nothing was forgotten.
     NotKnown,
     /// The document has no features; there is nothing to learn or forget.
     Empty,
@@ -69,8 +69,8 @@ impl fmt::Display for Outcome {
     }
 }
 
-/// The id by which a set recognises a document: a checksum of its features. Parts of a message that
-/// give no features, such as headers that mail systems add, do not change it. Shown as sixteen
+/// The id by which a filter recognises a document: a checksum of its features. Parts of a message
+/// that give no features, such as headers that mail systems add, do not change it. Shown as sixteen
 /// hexadecimal digits.
 ///
 /// ```

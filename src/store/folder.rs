@@ -106,7 +106,7 @@ pub(crate) struct FilterFolder {
 /// What tells one state of a filter from another: the table's and the journal's file, and the
 /// journal's length.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Stamp([u64; 8]);
+pub(crate) struct Stamp([u64; 8]);
 
 impl FilterFolder {
     /// The folder at `path`, which may hold no filter yet.

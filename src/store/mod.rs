@@ -52,7 +52,7 @@ mod tests;
 
 pub(crate) use build::{Builder, TableData};
 pub(crate) use document::{Document, Effect};
-pub use folder::Stamp;
+pub(crate) use folder::Stamp;
 pub(crate) use folder::{Before, Changing, FilterError, FilterFolder};
 pub(crate) use head::{Head, Reading};
 pub(crate) use journal::Lesson;

@@ -3,7 +3,7 @@
 //! and classifies the others.
 
 use crate::protocol::{Findings, Judged, Run};
-use dbacl::{FittedSet, FittedSetOptions, MailFolder, MailLearnOptions};
+use dbacl::{MailFilter, MailFilterOptions, MailFolder, MailLearnOptions};
 use dbacl_numeric::elementary::log;
 use std::fs;
 use std::io;
@@ -50,8 +50,9 @@ pub(crate) fn perform(run: &Run<'_>) -> io::Result<Findings> {
             _ => options,
         };
         let set = work.path().join("filter");
-        FittedSet::learn_folders(&set, &folders, &options).map_err(io::Error::other)?;
-        let set = FittedSet::open(&set, &FittedSetOptions::default()).map_err(io::Error::other)?;
+        MailFilter::learn_folders(&set, &folders, &options).map_err(io::Error::other)?;
+        let set =
+            MailFilter::open(&set, &MailFilterOptions::default()).map_err(io::Error::other)?;
         meter.fetch_add(training.len(), Ordering::Relaxed);
         for document in testing {
             let verdict = set.classify(&documents[document].bytes).map_err(io::Error::other)?;

@@ -51,7 +51,7 @@ pub enum Fault {
     #[error("{0}")]
     Transport(String),
     #[error(transparent)]
-    Filter(#[from] dbacl::FittedSetError),
+    Filter(#[from] dbacl::MailFilterError),
     #[error("stopped")]
     Stopped,
 }

@@ -8,7 +8,7 @@ use crate::harvest::{self, Field, HAM, SPAM};
 use crate::session::Session;
 use crate::week::{about, in_words};
 use dbacl::{
-    Error, FittedSet, FittedSetOptions, LearnedSet, MailFilter, MailFolder, MailLearnOptions,
+    LearnedSet, MailFilter, MailFilterError, MailFilterOptions, MailFolder, MailLearnOptions,
 };
 use dbacl_cli::progress;
 use std::collections::BTreeMap;
@@ -63,13 +63,13 @@ impl Task<'_> {
         let read = Arc::new((AtomicU64::new(0), AtomicU64::new(0)));
         let told = Arc::clone(&read);
         let options = MailLearnOptions::default()
-            .set_options(FittedSetOptions::default().stop(Arc::clone(&self.stop)))
+            .set_options(MailFilterOptions::default().stop(Arc::clone(&self.stop)))
             .progress(move |done, total| {
                 told.0.store(done, Ordering::Relaxed);
                 told.1.store(total, Ordering::Relaxed);
             });
         let part = || Some((read.0.load(Ordering::Relaxed), read.1.load(Ordering::Relaxed)));
-        let learn = || FittedSet::learn_folders(filter, folders, &options);
+        let learn = || MailFilter::learn_folders(filter, folders, &options);
         let (_, learned) = progress::watch("learning", part, learn)?;
         for warning in &learned.warnings {
             (self.say)(&warning.to_string());
@@ -97,8 +97,8 @@ impl Task<'_> {
         let folders = harvest::fetch(session, &self.room.join("mail"), &before)?;
         let filter = self.room.join("filter");
         let learned = self.fit(&filter, &folders)?;
-        let filter = MailFilter::open(&filter, &mut |warning| (self.say)(&warning.to_string()));
-        let filter = filter.map_err(dbacl::FittedSetError::from)?;
+        let filter = MailFilter::open(&filter, &MailFilterOptions::default())?;
+        filter.warnings().iter().for_each(|warning| (self.say)(&warning.to_string()));
         let total: usize = learned.documents.iter().sum();
         let mut replayed = Vec::new();
         for field in &since {
@@ -110,8 +110,8 @@ impl Task<'_> {
             for mails in field.mails.chunks(20) {
                 let uids: Vec<u32> = mails.iter().map(|mail| mail.uid).collect();
                 for (uid, mail) in session.mails(&uids)? {
-                    let (verdict, reasons) = match filter.reasons(&mail, None) {
-                        Err(Error::NotMail { .. }) => continue,
+                    let (verdict, reasons) = match filter.classify_with_reasons(&mail) {
+                        Err(MailFilterError::NotMessage { .. }) => continue,
                         found => found.map_err(|error| Fault::Local(error.to_string()))?,
                     };
                     let day = mails.iter().find(|it| it.uid == uid).map(|it| it.day.as_str());

@@ -11,7 +11,7 @@ use crate::setup;
 use crate::state::State;
 use crate::watch::{Handles, Watcher, log_in, now};
 use chrono::DateTime;
-use dbacl::{FittedSetError, MailFilterError};
+use dbacl::{FilterOpenError, MailFilterError};
 use dbacl_cli::arguments;
 use dbacl_cli::status::{FORBIDDEN, LATER, NO_INPUT, UNAVAILABLE, USAGE};
 use dbacl_cli::terminal::Shown;
@@ -130,7 +130,7 @@ fn print(text: &str) -> Result<(), (u8, String)> {
 fn status_of(fault: &Fault) -> u8 {
     match fault {
         Fault::Login { .. } => FORBIDDEN,
-        Fault::Filter(FittedSetError::Open(MailFilterError::NoFilter { .. })) => NO_INPUT,
+        Fault::Filter(MailFilterError::Open(FilterOpenError::NoFilter { .. })) => NO_INPUT,
         Fault::Filter(_) | Fault::Local(_) => UNAVAILABLE,
         _ => LATER,
     }

@@ -5,7 +5,7 @@ use crate::connection::Fault;
 use crate::look::folder_of;
 use crate::moves::{Label, Lesson};
 use crate::session::{Listed, MOST_OF_A_MAIL, Session};
-use dbacl::{FittedSet, FittedSetError, FittedSetOptions, MailRole, Outcome, SetVerdict};
+use dbacl::{MailFilter, MailFilterError, MailFilterOptions, MailRole, MailVerdict, Outcome};
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
@@ -24,7 +24,7 @@ pub type Learn<'a> = &'a mut dyn FnMut(Label, &[Vec<u8>]) -> Result<usize, Fault
 
 /// The filter in a folder.
 pub(crate) struct Filter {
-    set: FittedSet,
+    set: MailFilter,
     topics: Vec<String>,
     /// The folders of these labels, as the user calls them.
     folders: Vec<String>,
@@ -33,7 +33,7 @@ pub(crate) struct Filter {
 impl Filter {
     /// The filter in `folder`; work on it ends early once `stop` is set.
     pub(crate) fn new(folder: &Path, stop: Arc<AtomicBool>) -> Result<Self, Fault> {
-        let set = FittedSet::open(folder, &FittedSetOptions::default().stop(stop))?;
+        let set = MailFilter::open(folder, &MailFilterOptions::default().stop(stop))?;
         // A filter that cannot learn what moves say is refused before anything is moved.
         for role in [MailRole::Ham, MailRole::Spam] {
             set.label_for(role)?;
@@ -42,7 +42,7 @@ impl Filter {
     }
 
     /// The filter as it is now.
-    fn open(&mut self) -> Result<&mut FittedSet, Fault> {
+    fn open(&mut self) -> Result<&mut MailFilter, Fault> {
         self.set.reload_if_changed()?;
         Ok(&mut self.set)
     }
@@ -95,15 +95,15 @@ impl Filter {
     }
 
     /// What the filter says of a message; `None` if it is packed, or no text.
-    pub(crate) fn classify(&mut self, mail: &[u8]) -> Result<Option<SetVerdict>, Fault> {
+    pub(crate) fn classify(&mut self, mail: &[u8]) -> Result<Option<MailVerdict>, Fault> {
         match self.open()?.classify(mail) {
-            Err(FittedSetError::NotMessage { .. }) => Ok(None),
+            Err(MailFilterError::NotMessage { .. }) => Ok(None),
             found => Ok(Some(found?)),
         }
     }
 
     /// The label of which a verdict is sure, if it is.
-    pub(crate) fn sure(&mut self, verdict: &SetVerdict) -> Result<Option<Label>, Fault> {
+    pub(crate) fn sure(&mut self, verdict: &MailVerdict) -> Result<Option<Label>, Fault> {
         let set = self.open()?;
         if verdict.is_unsure {
             return Ok(None);
@@ -121,7 +121,7 @@ impl Filter {
     pub(crate) fn learn(&mut self, label: Label, mails: &[Vec<u8>]) -> Result<usize, Fault> {
         let name = self.name(label)?;
         let report = match self.open()?.correct_all(&name, mails.iter().map(Vec::as_slice)) {
-            Err(FittedSetError::NotMessage { .. }) => return Ok(0),
+            Err(MailFilterError::NotMessage { .. }) => return Ok(0),
             report => report?,
         };
         let is_news = |outcome: &Outcome| !matches!(outcome, Outcome::Known | Outcome::Empty);
@@ -235,7 +235,7 @@ mod tests {
             MailFolder::new(label, scratch.path(label))
         });
         let place = scratch.path("filter");
-        FittedSet::learn_folders(&place, &folders, &MailLearnOptions::default()).unwrap();
+        MailFilter::learn_folders(&place, &folders, &MailLearnOptions::default()).unwrap();
         let mut filter = Filter::new(&place, Arc::default()).unwrap();
         for (bytes, what) in not_mail(&place) {
             assert!(filter.classify(&bytes).unwrap().is_none(), "{what}");

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //! What happened in a week, which its letter will say.
 
-use dbacl::SetVerdict;
+use dbacl::MailVerdict;
 use dbacl::mail::subject::{sender, subject};
 use serde::{Deserialize, Serialize};
 use std::cmp::Reverse;
@@ -49,7 +49,7 @@ pub struct Doubt {
 
 impl Doubt {
     /// A verdict on a message, without reasons; the user calls its label `name`.
-    pub fn new(verdict: &SetVerdict, name: &str, mail: &[u8]) -> Self {
+    pub fn new(verdict: &MailVerdict, name: &str, mail: &[u8]) -> Self {
         Self {
             is_unsure: verdict.is_unsure,
             millionths: millionths(verdict.probability),
@@ -116,7 +116,7 @@ impl Week {
 }
 
 /// A verdict for people, who call its label `name`.
-pub(crate) fn in_words(verdict: &SetVerdict, name: &str) -> String {
+pub(crate) fn in_words(verdict: &MailVerdict, name: &str) -> String {
     if verdict.is_unsure {
         // The thresholds of labels differ, so that a percentage would only puzzle.
         return format!("unsure, rather {name}");

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //! Debian's Dovecot with one user, and a plain client for it.
 
-use dbacl::{FittedSet, FittedSetOptions};
+use dbacl::{MailFilter, MailFilterOptions};
 use dbacl_testing::mails::{HAM, KINDS, SPAM, learn, text, word};
 use dbacl_testing::wait_until_reading;
 use dbacl_testing::{Done, PATIENCE, Scratch, command, done, holds_soon, root, skip};
@@ -231,7 +231,7 @@ impl Dovecot {
 
     /// As what the filter has learned a message.
     pub(crate) fn label(&self, mail: &str) -> Option<String> {
-        let set = FittedSet::open(&self.scratch.path("filter"), &FittedSetOptions::default());
+        let set = MailFilter::open(&self.scratch.path("filter"), &MailFilterOptions::default());
         let set = set.expect("the filter");
         let id = set.id(mail.as_bytes()).expect("a mail with words");
         let labels = set.labels_of(id).expect("the ledger");

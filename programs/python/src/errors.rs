@@ -2,7 +2,7 @@
 //! Errors of the libraries → exceptions of Python.
 
 use dbacl::text::{DataError, ModelError, TrainError};
-use dbacl::{FittedSetError, Incomparable, MailFilterError};
+use dbacl::{MailFilterError, Incomparable, FilterOpenError};
 use pyo3::create_exception;
 use pyo3::exceptions::{PyException, PyMemoryError, PyOSError, PyTimeoutError, PyValueError};
 use pyo3::prelude::*;
@@ -70,18 +70,18 @@ pub fn of_incomparable(error: Incomparable) -> PyErr {
     Error::new_err(error.to_string())
 }
 
-pub fn of_set(error: FittedSetError) -> PyErr {
+pub fn of_set(error: MailFilterError) -> PyErr {
     match error {
-        error @ FittedSetError::Held { .. } => PyTimeoutError::new_err(error.to_string()),
-        error @ (FittedSetError::UnknownLabel { .. }
-        | FittedSetError::BadLabel { .. }
-        | FittedSetError::Roles { .. }
-        | FittedSetError::Protect { .. }
-        | FittedSetError::NotFolders) => PyValueError::new_err(error.to_string()),
-        FittedSetError::Open(MailFilterError::NoFilter { folder: path, source })
-        | FittedSetError::Source { path, source }
-        | FittedSetError::Unread { path, source }
-        | FittedSetError::Folder { path, source } => of_system(&path, &source),
+        error @ MailFilterError::Held { .. } => PyTimeoutError::new_err(error.to_string()),
+        error @ (MailFilterError::UnknownLabel { .. }
+        | MailFilterError::BadLabel { .. }
+        | MailFilterError::Roles { .. }
+        | MailFilterError::Protect { .. }
+        | MailFilterError::NotFolders) => PyValueError::new_err(error.to_string()),
+        MailFilterError::Open(FilterOpenError::NoFilter { folder: path, source })
+        | MailFilterError::Source { path, source }
+        | MailFilterError::Unread { path, source }
+        | MailFilterError::Folder { path, source } => of_system(&path, &source),
         error => Error::new_err(error.to_string()),
     }
 }

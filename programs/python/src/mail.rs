@@ -6,7 +6,7 @@ use crate::set::Verdict;
 use crate::texts::{all, one};
 use crate::trainer::warn;
 use crate::work::{After, run};
-use dbacl::{FittedSet, FittedSetError, FittedSetOptions, MailFolder, MailLearnOptions, SetReport};
+use dbacl::{ChangeReport, MailFilterError, MailFilterOptions, MailFolder, MailLearnOptions};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyList, PyString, PyTuple};
@@ -31,7 +31,7 @@ pub struct MailReport {
 }
 
 impl MailReport {
-    fn of(report: &SetReport) -> Self {
+    fn of(report: &ChangeReport) -> Self {
         let documents = report.documents.iter();
         Self {
             outcomes: documents.clone().map(|one| one.outcome.to_string()).collect(),
@@ -53,25 +53,28 @@ impl MailReport {
 /// A mail filter that `dbacl --mail-learn` or `MailFilter.create` has made.
 #[pyclass(frozen, module = "dbacl")]
 pub struct MailFilter {
-    filter: Arc<Mutex<FittedSet>>,
+    filter: Arc<Mutex<dbacl::MailFilter>>,
     stop: Arc<AtomicBool>,
 }
 
 /// The messages of one change, each as its bytes.
 type Mails<'a> = &'a mut dyn Iterator<Item = &'a [u8]>;
 
-fn lock(filter: &Mutex<FittedSet>) -> MutexGuard<'_, FittedSet> {
+fn lock(filter: &Mutex<dbacl::MailFilter>) -> MutexGuard<'_, dbacl::MailFilter> {
     filter.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-fn options(lock_timeout: f64, stop: &Arc<AtomicBool>) -> PyResult<FittedSetOptions> {
+fn options(lock_timeout: f64, stop: &Arc<AtomicBool>) -> PyResult<MailFilterOptions> {
     let limit = Duration::try_from_secs_f64(lock_timeout)
         .map_err(|_| PyValueError::new_err("lock_timeout is no number of seconds"))?;
-    Ok(FittedSetOptions::default().lock_timeout(limit).stop(Arc::clone(stop)))
+    Ok(MailFilterOptions::default().lock_timeout(limit).stop(Arc::clone(stop)))
 }
 
+/// A change of a filter by messages with a label.
+type Change = fn(&mut dbacl::MailFilter, &str, Mails<'_>) -> Result<ChangeReport, MailFilterError>;
+
 impl MailFilter {
-    fn new(set: FittedSet, stop: Arc<AtomicBool>) -> Self {
+    fn new(set: dbacl::MailFilter, stop: Arc<AtomicBool>) -> Self {
         Self { filter: Arc::new(Mutex::new(set)), stop }
     }
 
@@ -82,7 +85,7 @@ impl MailFilter {
         py: Python<'_>,
         label: String,
         mail: &Bound<'_, PyAny>,
-        change: fn(&mut FittedSet, &str, Mails<'_>) -> Result<SetReport, FittedSetError>,
+        change: Change,
     ) -> PyResult<MailReport> {
         let is_one = mail.is_instance_of::<PyString>() || mail.is_instance_of::<PyBytes>();
         let mails = if is_one { vec![one(mail)?] } else { all(mail)? };
@@ -103,7 +106,7 @@ impl MailFilter {
     fn open(py: Python<'_>, folder: PathBuf, lock_timeout: f64) -> PyResult<Self> {
         let stop = Arc::default();
         let options = options(lock_timeout, &stop)?;
-        let set = py.detach(|| FittedSet::open(&folder, &options)).map_err(errors::of_set)?;
+        let set = py.detach(|| dbacl::MailFilter::open(&folder, &options)).map_err(errors::of_set)?;
         Ok(Self::new(set, stop))
     }
 
@@ -135,7 +138,7 @@ impl MailFilter {
         if let Some(label) = protect {
             wishes = wishes.protect(label);
         }
-        let work = move |_| FittedSet::learn_folders(&folder, &folders, &wishes);
+        let work = move |_| dbacl::MailFilter::learn_folders(&folder, &folders, &wishes);
         let done = run(py, &stop, After::Wait, work, &mut |_| Ok(()))?;
         let (set, learned) = done.map_err(errors::of_set)?;
         warn(py, &learned.notes)?;

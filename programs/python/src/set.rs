@@ -42,7 +42,7 @@ impl Verdict {
         }
     }
 
-    pub fn of_mail(verdict: &dbacl::SetVerdict) -> Self {
+    pub fn of_mail(verdict: &dbacl::MailVerdict) -> Self {
         Self {
             category: verdict.category.clone(),
             probability: verdict.probability,

@@ -233,12 +233,12 @@ impl Engine {
     }
 
     fn open(&self, folder: &Path) -> Result<Arc<MailFilter>, String> {
-        let (filter, opened) = self.models.get(folder).map_err(|error| error.to_string())?;
-        if let Some(warnings) = &opened {
+        let (filter, is_new) = self.models.get(folder).map_err(|error| error.to_string())?;
+        if is_new {
             self.measures.opened.fetch_add(1, Relaxed);
             let folder = folder.display();
             self.log.event(Level::Info, "opened", &[("folder", &folder)]);
-            for warning in warnings {
+            for warning in filter.warnings() {
                 let facts: [Fact<'_>; 2] = [("folder", &folder), ("warning", &warning)];
                 self.log.event(Level::Warn, "opened", &facts);
             }
@@ -248,7 +248,7 @@ impl Engine {
 
     fn verdict(&self, filter: &MailFilter, mail: &[u8]) -> Result<Judged, String> {
         let judged = if self.config.reasons || self.log.has(Level::Info) {
-            filter.reasons(mail, None).map(|(verdict, reasons)| Judged {
+            filter.classify_with_reasons(mail).map(|(verdict, reasons)| Judged {
                 strongest: reasons.as_ref().map_or_else(String::new, |why| why.strongest(2)),
                 reasons: reasons.filter(|_| self.config.reasons).map(|why| why.header()),
                 ..Judged::new(&verdict, filter)

@@ -17,7 +17,9 @@ use crate::privileges::{become_user, find_user, is_root, raise_file_limit};
 use crate::spamc;
 use crate::status::NeverAsked;
 use crate::users::{size, why_none};
-use dbacl::{FilterPlace, MailFilter, MailFilterError, MailRole};
+use dbacl::{
+    FilterOpenError, FilterPlace, MailFilter, MailFilterError, MailFilterOptions, MailRole,
+};
 use dbacl_cli::listen::{Address, Bound, Connection, Door, Signals};
 use dbacl_cli::status::{DATA, IO, LATER, UNAVAILABLE, USAGE};
 use dbacl_cli::terminal::Shown;
@@ -76,7 +78,7 @@ fn begin(options: Options) -> Result<(), (u8, String)> {
         return teach(&config, &options.user, teaching);
     }
     if options.judge {
-        return judge(&config, &options.user);
+        return classify(&config, &options.user);
     }
     if options.opensmtpd {
         let log = Log::new(config.log).map_err(unavailable)?;
@@ -150,7 +152,7 @@ fn check(config: &Config) -> Result<(), (u8, String)> {
         lines.push(format!(
             "the default filter in {}: {} after {} messages",
             folder.display(),
-            filter.names().join(", "),
+            filter.labels().join(", "),
             filter.documents()
         ));
     }
@@ -175,9 +177,14 @@ fn check(config: &Config) -> Result<(), (u8, String)> {
 
 /// The filter in a folder; `None` if there is none.
 fn opened(name: &str, folder: &Path) -> Result<Option<MailFilter>, String> {
-    match MailFilter::open(folder, &mut |warning| arguments::say(NAME, &warning.to_string())) {
-        Ok(filter) => Ok(Some(filter)),
-        Err(MailFilterError::NoFilter { source, .. }) if source.kind() == ErrorKind::NotFound => {
+    match MailFilter::open(folder, &MailFilterOptions::default()) {
+        Ok(filter) => {
+            filter.warnings().iter().for_each(|warning| arguments::say(NAME, &warning.to_string()));
+            Ok(Some(filter))
+        }
+        Err(MailFilterError::Open(FilterOpenError::NoFilter { source, .. }))
+            if source.kind() == ErrorKind::NotFound =>
+        {
             Ok(None)
         }
         Err(error) => Err(format!("{name}: {error}")),
@@ -191,7 +198,7 @@ fn list(config: &Config) -> Result<(), (u8, String)> {
         let learned = match place {
             FilterPlace::ForeignLink => "foreign link".into(),
             FilterPlace::Unfinished => "unfinished".into(),
-            _ => MailFilter::open(&folder, &mut |_| {})
+            _ => MailFilter::open(&folder, &MailFilterOptions::default())
                 .map_or_else(|_| "damaged".into(), |own| own.documents().to_string()),
         };
         let _ = writeln!(text, "{name}\t{learned}\t{}\t{}", size(&folder), folder.display());
@@ -252,14 +259,14 @@ fn teach(config: &Config, user: &str, teaching: Teaching) -> Result<(), (u8, Str
 
 /// Classifies the messages in files: a line `VERDICT<tab>FILE` for each line of standard input. A
 /// message that cannot be classified is reported on standard error, and the others are classified.
-fn judge(config: &Config, user: &str) -> Result<(), (u8, String)> {
+fn classify(config: &Config, user: &str) -> Result<(), (u8, String)> {
     let complain = |text: &str| arguments::say(NAME, text);
     let folder = config.users().choose(&[user.to_owned()]);
     let folder = folder
         .ok_or((USAGE, "there is neither a default filter nor one of the user"))
         .map_err(|(status, text)| (status, text.to_owned()))?;
-    let filter = MailFilter::open(&folder, &mut |warning| complain(&warning.to_string()))
-        .map_err(unavailable)?;
+    let filter = MailFilter::open(&folder, &MailFilterOptions::default()).map_err(unavailable)?;
+    filter.warnings().iter().for_each(|warning| complain(&warning.to_string()));
     let mut output = Shown::new(std::io::stdout().lock());
     let memory = Arc::new(Memory::default());
     let mut unjudged = 0_usize;
@@ -274,7 +281,7 @@ fn judge(config: &Config, user: &str) -> Result<(), (u8, String)> {
         let mail = mail.map_err(|error| error.to_string());
         let verdict = mail.and_then(|mail| {
             let promise = memory.promise(of_judging(mail.len()), Duration::ZERO);
-            let _promise = promise.ok_or("no memory to judge the mail")?;
+            let _promise = promise.ok_or("no memory to classify the message")?;
             filter.classify(&mail).map_err(|error| error.to_string())
         });
         let text = match verdict {

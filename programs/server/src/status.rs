@@ -7,7 +7,7 @@ use crate::engine::Engine;
 use crate::history::{Counts, Event, Kind, STEP};
 use crate::measures::{LESSONS, OUTCOMES};
 use crate::users::{size, why_none};
-use dbacl::{FilterPlace, MailFilter};
+use dbacl::{FilterPlace, MailFilter, MailFilterOptions};
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -110,16 +110,15 @@ impl Filter {
     fn of(engine: &Engine, user: String, folder: &Path, place: FilterPlace) -> Self {
         let opened = match why_none(place) {
             Some(why) => Err(why.to_owned()),
-            None => MailFilter::open(folder, &mut |_| {}).map_err(|error| error.to_string()),
+            None => MailFilter::open(folder, &MailFilterOptions::default())
+                .map_err(|error| error.to_string()),
         };
-        let age = |_: &MailFilter| {
-            let changed = MailFilter::last_change(folder)?;
-            changed.elapsed().ok().map(|age| age.as_secs())
-        };
+        let age =
+            |filter: &MailFilter| filter.last_change()?.elapsed().ok().map(|age| age.as_secs());
         let filter = opened.as_ref().ok();
         Self {
             user,
-            categories: filter.map_or_else(Vec::new, |filter| filter.names().to_vec()),
+            categories: filter.map_or_else(Vec::new, |filter| filter.labels().to_vec()),
             messages: filter.map_or(0, MailFilter::documents),
             bytes: size(folder),
             age_seconds: filter.and_then(age),

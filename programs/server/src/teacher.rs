@@ -12,9 +12,7 @@ use crate::measures::Taught;
 use crate::memory::of_learning;
 use crate::rights::taught_user;
 use crate::users::{Users, size};
-use dbacl::{
-    FilterPlace, FittedSet, FittedSetError, FittedSetOptions, MailFilter, MailRole, Outcome,
-};
+use dbacl::{FilterPlace, MailFilter, MailFilterError, MailFilterOptions, MailRole, Outcome};
 use dbacl_cli::listen::Peer;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::Path;
@@ -132,7 +130,7 @@ impl Teacher {
             let patience = config.limits.request();
             let promise = memory.promise(of_learning(mail.bytes().len()), patience);
             let _promise = promise.ok_or("no memory to learn the message")?;
-            let options = FittedSetOptions::default().stop(Arc::clone(ends_lessons));
+            let options = MailFilterOptions::default().stop(Arc::clone(ends_lessons));
             let mail = mail.bytes();
             let default = default.as_deref();
             if let Some(default) = begun_from(&folder, default) {
@@ -180,11 +178,11 @@ enum Fault {
     Failed(String),
 }
 
-impl From<FittedSetError> for Fault {
-    fn from(error: FittedSetError) -> Self {
+impl From<MailFilterError> for Fault {
+    fn from(error: MailFilterError) -> Self {
         let text = error.to_string();
         match error {
-            FittedSetError::NotMessage { .. } => Self::Unusable(text),
+            MailFilterError::NotMessage { .. } => Self::Unusable(text),
             _ => Self::Failed(text),
         }
     }
@@ -206,9 +204,9 @@ fn check(
     default: &Path,
     lesson: Lesson,
     mail: &[u8],
-    options: &FittedSetOptions,
+    options: &MailFilterOptions,
 ) -> Result<(), Fault> {
-    let set = FittedSet::open(default, options)?;
+    let set = MailFilter::open(default, options)?;
     set.classify(mail)?;
     if let Some(role) = lesson {
         set.label_for(role)?;
@@ -224,7 +222,7 @@ fn prepare(
     default: Option<&Path>,
     users: &Users,
     limits: &Limits,
-    options: &FittedSetOptions,
+    options: &MailFilterOptions,
 ) -> Result<(), Fault> {
     let default = begun_from(folder, default);
     if default.is_some() && users.all().len() >= limits.user_filters {
@@ -244,9 +242,9 @@ fn give(
     folder: &Path,
     lesson: Lesson,
     mail: &[u8],
-    options: &FittedSetOptions,
+    options: &MailFilterOptions,
 ) -> Result<Outcome, Fault> {
-    let mut set = FittedSet::open(folder, options)?;
+    let mut set = MailFilter::open(folder, options)?;
     let report = if let Some(role) = lesson {
         set.label_for(role).and_then(|label| set.correct(&label, mail))
     } else {
@@ -270,8 +268,8 @@ mod tests {
 
     const SPAM: Lesson = Some(MailRole::Spam);
 
-    fn options(stop: bool) -> FittedSetOptions {
-        FittedSetOptions::default().stop(Arc::new(stop.into()))
+    fn options(stop: bool) -> MailFilterOptions {
+        MailFilterOptions::default().stop(Arc::new(stop.into()))
     }
 
     #[test]
@@ -289,7 +287,7 @@ mod tests {
         let folders = ["ham", "spam", "lists", "work"].map(folder);
         let [filter, mixed] = ["filter", "mixed"].map(|name| scratch.path(name));
         for (filter, folders) in [(&filter, &folders[..2]), (&mixed, &folders[1..])] {
-            FittedSet::learn_folders(filter, folders, &MailLearnOptions::default()).unwrap();
+            MailFilter::learn_folders(filter, folders, &MailLearnOptions::default()).unwrap();
         }
         let mail = b"Subject: offer\n\ncheap pills\n";
         let lesson = |stop| give(&filter, SPAM, mail, &options(stop));
@@ -314,15 +312,15 @@ mod tests {
         assert!(stopped.is_err_and(|why| why.to_string().starts_with("stopped")));
         assert_eq!((users.all(), scratch.path("users/alice").exists()), (Vec::new(), false));
         let alice = prepare("alice", &users, &limits, false).unwrap();
-        let copy = MailFilter::open(&alice, &mut |_| {}).unwrap();
-        assert_eq!((copy.names(), copy.documents()), (&["ham".into(), "spam".into()][..], 7));
+        let copy = MailFilter::open(&alice, &MailFilterOptions::default()).unwrap();
+        assert_eq!((copy.labels(), copy.documents()), (&["ham".into(), "spam".into()][..], 7));
         assert_eq!(
             give(&alice, SPAM, b"Subject: pills\n\nbuy\n", &options(false)),
             Ok(Outcome::Learned)
         );
         // Another first lesson was waiting meanwhile.
         super::prepare(&alice, users.default.as_deref(), &users, &limits, &options(false)).unwrap();
-        assert_eq!(MailFilter::open(&alice, &mut |_| {}).unwrap().documents(), 8);
+        assert_eq!(MailFilter::open(&alice, &MailFilterOptions::default()).unwrap().documents(), 8);
         let refused = prepare("bob", &users, &limits, false);
         assert!(refused.is_err_and(|why| why.to_string().contains("limits.user-filters")));
         assert_eq!(users.all(), [("alice".to_owned(), alice, FilterPlace::Filter)]);

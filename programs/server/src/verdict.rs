@@ -3,7 +3,7 @@
 
 use std::f64::consts::LN_10;
 
-use dbacl::{MailFilter, MailRole, SetVerdict};
+use dbacl::{MailFilter, MailRole, MailVerdict};
 use dbacl_numeric::elementary::log;
 
 /// The score from which mail is spam, in every protocol.
@@ -44,12 +44,12 @@ pub(crate) enum Decision {
 
 impl Judged {
     /// The verdict of `filter`. It is spam if its category is one of those that have spam.
-    pub(crate) fn new(verdict: &SetVerdict, filter: &MailFilter) -> Self {
+    pub(crate) fn new(verdict: &MailVerdict, filter: &MailFilter) -> Self {
         let roles = filter.roles();
         let is_bad = |at: &usize| roles.get(*at) == Some(&Some(MailRole::Spam));
         let bad = || (0..roles.len()).filter(is_bad);
         let spam = bad().filter_map(|at| verdict.probabilities.get(at)).sum();
-        let is_spam = bad().any(|at| filter.names().get(at) == Some(&verdict.category));
+        let is_spam = bad().any(|at| filter.labels().get(at) == Some(&verdict.category));
         let text = verdict.to_string();
         let decision = match (verdict.is_unsure, is_spam) {
             (true, _) => Decision::Unsure,

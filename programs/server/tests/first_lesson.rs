@@ -3,7 +3,7 @@
 //! as before, and the next lesson is learned.
 
 use crate::wire::{Server, lesson, mail};
-use dbacl::MailFilter;
+use dbacl::{MailFilter, MailFilterOptions};
 use dbacl_testing::{Scratch, done, has_tracer, holds_soon, programs};
 use std::io::{Read as _, Write as _};
 use std::os::unix::fs::symlink;
@@ -144,7 +144,7 @@ fn a_first_lesson_that_is_killed_anywhere_is_repaired_by_the_next() {
             }
             let answer = server.say("spamc", &request);
             assert!(answer.contains("EX_OK"), "{at}: {answer}");
-            let filter = MailFilter::open(&folder, &mut |_| {}).expect(&at);
+            let filter = MailFilter::open(&folder, &MailFilterOptions::default()).expect(&at);
             assert_eq!(filter.documents(), 161, "{at}");
             std::fs::remove_dir_all(&folder).expect("a folder");
             if is_given {
@@ -178,7 +178,7 @@ fn links_of_others_teach_nobody() {
     }
     own(&users.join("eve")).expect("root gives links away");
     let documents = || {
-        let filter = MailFilter::open(&users.join("alice"), &mut |_| {});
+        let filter = MailFilter::open(&users.join("alice"), &MailFilterOptions::default());
         filter.expect("a filter").documents()
     };
     let before = documents();

@@ -152,7 +152,7 @@ fn without_memory_files_are_judged_one_by_one() {
     assert_eq!((done.status, verdicts.len()), (75, 3), "{done:?}");
     assert!(verdicts[0].starts_with("spam ") && verdicts[2] == verdicts[0], "{done:?}");
     assert_eq!(verdicts[1], "error\tlarge");
-    assert!(done.stderr.contains("large: no memory to judge the mail"), "{}", done.stderr);
+    assert!(done.stderr.contains("large: no memory to classify the message"), "{}", done.stderr);
 }
 
 /// A milter's client: packets of a length, a letter and data.

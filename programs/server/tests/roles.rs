@@ -3,7 +3,7 @@
 //! wherever it stands, and every wire agrees.
 
 use crate::wire::{Server, lesson};
-use dbacl::{FittedSet, FittedSetOptions};
+use dbacl::{MailFilter, MailFilterOptions};
 use dbacl_testing::Scratch;
 use dbacl_testing::mails::{learn, text};
 use std::fs::File;
@@ -22,7 +22,7 @@ fn mail(wire: &str, lesson: &str) -> String {
 }
 
 fn learned_as(server: &Server, mail: &str) -> Option<String> {
-    let set = FittedSet::open(&server.scratch.path("filter"), &FittedSetOptions::default());
+    let set = MailFilter::open(&server.scratch.path("filter"), &MailFilterOptions::default());
     let set = set.expect("the filter");
     let labels = set.labels_of(set.id(mail.as_bytes()).expect("words")).expect("the ledger");
     assert!(labels.len() < 2, "{labels:?}");

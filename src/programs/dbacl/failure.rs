@@ -4,7 +4,7 @@
 use crate::container::is_model;
 use crate::error::Error;
 use crate::sets::classify::Incomparable;
-use crate::sets::{FittedSetError, MailFilterError};
+use crate::sets::{FilterOpenError, MailFilterError};
 use crate::store::FilterError;
 use dbacl_cli::output::complaint;
 use dbacl_cli::status;
@@ -129,9 +129,9 @@ impl From<Incomparable> for Failure {
     }
 }
 
-impl From<FittedSetError> for Failure {
-    fn from(error: FittedSetError) -> Self {
-        use FittedSetError as Set;
+impl From<MailFilterError> for Failure {
+    fn from(error: MailFilterError) -> Self {
+        use MailFilterError as Set;
         let text = error.to_string();
         let kind = match error {
             Set::Open(error) => return error.into(),
@@ -175,11 +175,11 @@ impl From<FittedSetError> for Failure {
     }
 }
 
-impl From<MailFilterError> for Failure {
-    fn from(error: MailFilterError) -> Self {
+impl From<FilterOpenError> for Failure {
+    fn from(error: FilterOpenError) -> Self {
         let text = error.to_string();
         match error {
-            MailFilterError::NoFilter { .. } => Self::new(Kind::NoInput, text),
+            FilterOpenError::NoFilter { .. } => Self::new(Kind::NoInput, text),
             _ => Self::new(Kind::Data, text),
         }
     }

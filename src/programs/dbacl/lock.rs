@@ -7,7 +7,7 @@
 use super::failure::Failure;
 use super::messages::MESSAGES;
 use super::signals::Signals;
-use crate::sets::FittedSetError;
+use crate::sets::MailFilterError;
 use crate::sets::error::lock;
 use dbacl_files::lock::{Lock, Patience};
 use std::fs::Metadata;
@@ -25,7 +25,7 @@ pub(super) fn of_counts(
 ) -> Result<Option<Lock>, Failure> {
     match take(counts, ".learning", limit, signals) {
         Ok(lock) => Ok(Some(lock.vanishing())),
-        Err(FittedSetError::Unlockable { lock, .. }) => {
+        Err(MailFilterError::Unlockable { lock, .. }) => {
             if std::fs::symlink_metadata(&lock).is_ok_and(|found| !is_own_lock(&found)) {
                 MESSAGES.warning(&format!(
                     "{} is used for something else: nothing keeps another process from learning \
@@ -51,7 +51,7 @@ fn take(
     ending: &str,
     limit: Duration,
     signals: &Signals,
-) -> Result<Lock, FittedSetError> {
+) -> Result<Lock, MailFilterError> {
     let patience = Patience { limit, stop: &signals.stop };
     lock(file, ending, patience, &mut || MESSAGES.waiting(file))
 }

@@ -8,7 +8,7 @@ use super::super::messages::{MESSAGES, print, warn, watched};
 use super::super::signals::Signals;
 use super::{mail_at, set_options};
 use crate::sets::Question;
-use crate::sets::{DocumentId, FittedSet, FittedSetOptions};
+use crate::sets::{DocumentId, MailFilter, MailFilterOptions};
 use dbacl_cli::output::Output;
 use std::ffi::OsString;
 use std::io::{self, IsTerminal};
@@ -24,8 +24,8 @@ const COLUMNS: usize = 500;
 
 /// The filter in `folder`. Nothing is changed until all answers are there, so a signal may just end
 /// the program.
-fn open(folder: &Path) -> Result<FittedSet, Failure> {
-    let set = FittedSet::open(folder, &FittedSetOptions::default())?;
+fn open(folder: &Path) -> Result<MailFilter, Failure> {
+    let set = MailFilter::open(folder, &MailFilterOptions::default())?;
     set.warnings().iter().for_each(|warning| MESSAGES.warning(&warning.0));
     Ok(set)
 }
@@ -99,7 +99,7 @@ fn learn(
     if answers.iter().all(Option::is_none) {
         return Ok(0);
     }
-    let mut set = FittedSet::open(folder, &set_options(lock_timeout, &Signals::install()))?;
+    let mut set = MailFilter::open(folder, &set_options(lock_timeout, &Signals::install()))?;
     for (number, label) in set.labels().to_vec().iter().enumerate() {
         let own = questions.iter().zip(answers).filter(|(_, answer)| **answer == Some(number));
         let own: Vec<&[u8]> = own.map(|(question, _)| question.mail.as_slice()).collect();

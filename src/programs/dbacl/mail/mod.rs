@@ -25,8 +25,8 @@ use crate::fit::joint::FitNote;
 use crate::fit::thresholds::Caution;
 use crate::sets::fitting::Learned;
 use crate::sets::learn_folders;
-use crate::sets::{FittedSet, FittedSetError, FittedSetOptions, MailFilter, MailFolder};
-use crate::sets::{MailLearnOptions, Outcome, Reasons, SetReport};
+use crate::sets::{ChangeReport, MailLearnOptions, Outcome, Reasons};
+use crate::sets::{MailFilter, MailFilterError, MailFilterOptions, MailFolder, OpenFilter};
 use dbacl_cli::names::lossy;
 use dbacl_cli::output::Output;
 use dbacl_cli::progress;
@@ -155,7 +155,7 @@ pub(super) fn learn(
     let is_quiet = MESSAGES.is_quiet();
     let learned = if is_quiet { work() } else { progress::watch("learning", part, work) };
     let learned = learned.map_err(|error| {
-        let is_beginning = matches!(error, FittedSetError::NoMail { .. }) && how.general.is_none();
+        let is_beginning = matches!(error, MailFilterError::NoMail { .. }) && how.general.is_none();
         let mut failure = Failure::from(error);
         if let Some(line) = failure.lines.last_mut().filter(|_| is_beginning) {
             line.push_str(
@@ -178,8 +178,8 @@ pub(super) fn learn(
 }
 
 /// How a filter is changed: who waits says so on a terminal.
-pub(super) fn set_options(lock_timeout: Duration, signals: &Signals) -> FittedSetOptions {
-    let options = FittedSetOptions::default().lock_timeout(lock_timeout);
+pub(super) fn set_options(lock_timeout: Duration, signals: &Signals) -> MailFilterOptions {
+    let options = MailFilterOptions::default().lock_timeout(lock_timeout);
     options.stop(Arc::clone(&signals.stop)).on_wait(|path| MESSAGES.waiting(path))
 }
 
@@ -286,13 +286,13 @@ fn change(
     folder: &Path,
     places: &[OsString],
     lock_timeout: Duration,
-    change: impl FnOnce(&mut FittedSet, &[PathBuf]) -> Result<SetReport, FittedSetError>,
-) -> Result<SetReport, Failure> {
+    change: impl FnOnce(&mut MailFilter, &[PathBuf]) -> Result<ChangeReport, MailFilterError>,
+) -> Result<ChangeReport, Failure> {
     let is_typed = places.is_empty() && io::stdin().is_terminal();
     let places: Vec<PathBuf> = places.iter().map(PathBuf::from).collect();
     let options = set_options(lock_timeout, &Signals::install());
     let report = watched("fitting", !is_typed, || -> Result<_, Failure> {
-        let mut set = FittedSet::open_to_change(folder, &options)?;
+        let mut set = MailFilter::open_to_change(folder, &options)?;
         set.warnings().iter().for_each(|warning| MESSAGES.warning(&warning.0));
         Ok(change(&mut set, &places)?)
     })?;
@@ -326,7 +326,7 @@ pub(super) struct Filter<'a> {
     with_reasons: bool,
     /// Ends a verdict early.
     signals: &'a Signals,
-    opened: Option<MailFilter>,
+    opened: Option<OpenFilter>,
     has_warned: bool,
 }
 
@@ -340,7 +340,7 @@ impl<'a> Filter<'a> {
     pub(super) fn verdict(&mut self, mail: &[u8]) -> Result<Vec<u8>, Failure> {
         let filter = match &mut self.opened {
             Some(filter) => filter,
-            unopened => unopened.insert(MailFilter::open(self.folder, &mut warn)?),
+            unopened => unopened.insert(OpenFilter::open(self.folder, &mut warn)?),
         };
         let stop = Some(&*self.signals.stop);
         let (verdict, reasons) = if self.with_reasons {

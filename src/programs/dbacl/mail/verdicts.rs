@@ -10,7 +10,7 @@ use super::mail_at;
 use crate::fit::explain::printable;
 use crate::fit::rule::Decision;
 use crate::mail::subject::{sender, subject};
-use crate::sets::{MailFilter, each_message};
+use crate::sets::{OpenFilter, each_message};
 use dbacl_cli::output::Output;
 use std::ffi::{OsStr, OsString};
 use std::io::{self, IsTerminal};
@@ -31,7 +31,7 @@ pub(crate) fn run(
     signals: &Signals,
     output: &mut Output,
 ) -> Result<u8, Failure> {
-    let filter = MailFilter::open(folder, &mut warn)?;
+    let filter = OpenFilter::open(folder, &mut warn)?;
     let mut rows = Rows { filter, format, with_reasons, output, is_first: true };
     rows.begin();
     if operands.is_empty() && io::stdin().is_terminal() {
@@ -61,7 +61,7 @@ pub(crate) fn run(
 
 /// The lines that are printed.
 struct Rows<'a> {
-    filter: MailFilter,
+    filter: OpenFilter,
     format: Option<Format>,
     with_reasons: bool,
     output: &'a mut Output,

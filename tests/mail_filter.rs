@@ -4,7 +4,7 @@
 use crate::folders::contents_of as contents;
 use crate::mails::mail;
 use crate::sets::filter;
-use dbacl::{FittedSet, FittedSetError, FittedSetOptions, Outcome, SetReport};
+use dbacl::{ChangeReport, MailFilter, MailFilterError, MailFilterOptions, Outcome};
 use dbacl_testing::{Scratch, has};
 use std::fs;
 use std::path::Path;
@@ -12,12 +12,12 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::time::Duration;
 
-fn open(filter: &Path) -> FittedSet {
-    FittedSet::open(filter, &FittedSetOptions::default()).expect("a filter")
+fn open(filter: &Path) -> MailFilter {
+    MailFilter::open(filter, &MailFilterOptions::default()).expect("a filter")
 }
 
 #[track_caller]
-fn outcomes(report: &SetReport) -> Vec<Outcome> {
+fn outcomes(report: &ChangeReport) -> Vec<Outcome> {
     assert_eq!(report.warnings, []);
     report.documents.iter().map(|document| document.outcome.clone()).collect()
 }
@@ -106,7 +106,7 @@ fn mail_folders_of_all_kinds_make_the_same_filter() {
             .map(|label| MailFolder::new(label, place.path(&format!("{label}.{kind}"))));
         let folder = place.path(&format!("of-{kind}"));
         let options = MailLearnOptions::default();
-        let learned = FittedSet::learn_folders(&folder, &folders, &options).expect("learned");
+        let learned = MailFilter::learn_folders(&folder, &folders, &options).expect("learned");
         assert_eq!((learned.0.documents(), &learned.1.documents[..]), (60, &[30, 30][..]));
         assert_eq!(learned.1.labels, ["ham", "spam"]);
         assert!(learned.1.verdicts.judged == 60 && learned.1.warnings.is_empty());
@@ -182,24 +182,24 @@ fn changes_that_cannot_be_made_change_nothing() {
     let place = filter();
     let path = place.path("f");
     let before = contents(&path);
-    let missing = FittedSet::open(&place.path("no"), &FittedSetOptions::default());
-    assert!(matches!(missing, Err(FittedSetError::Open(_))), "{missing:?}");
+    let missing = MailFilter::open(&place.path("no"), &MailFilterOptions::default());
+    assert!(matches!(missing, Err(MailFilterError::Open(_))), "{missing:?}");
     let stop = Arc::new(AtomicBool::new(true));
-    let options = FittedSetOptions::default().stop(stop);
-    let mut set = FittedSet::open(&path, &options).expect("a filter");
+    let options = MailFilterOptions::default().stop(stop);
+    let mut set = MailFilter::open(&path, &options).expect("a filter");
     let stopped = set.learn("spam", b"Subject: x\n\nnew words\n").expect_err("it is to stop");
-    assert!(matches!(stopped, FittedSetError::Stopped), "{stopped}");
+    assert!(matches!(stopped, MailFilterError::Stopped), "{stopped}");
     let stop = Arc::new(AtomicBool::new(false));
-    let options = FittedSetOptions::default().stop(Arc::clone(&stop));
-    let mut set = FittedSet::open(&path, &options).expect("a filter");
+    let options = MailFilterOptions::default().stop(Arc::clone(&stop));
+    let mut set = MailFilter::open(&path, &options).expect("a filter");
     let document: &[u8] = b"Subject: x\n\nnew words\n";
     let read_until_stopped = [document].into_iter().inspect(|_| stop.store(true, Relaxed));
     let stopped = set.correct_all("spam", read_until_stopped).expect_err("stopped while reading");
-    assert!(matches!(stopped, FittedSetError::Stopped), "{stopped}");
+    assert!(matches!(stopped, MailFilterError::Stopped), "{stopped}");
     let lock = fs::File::create(path.join("lock")).expect("a lock");
     lock.lock().expect("free");
-    let options = FittedSetOptions::default().lock_timeout(Duration::from_millis(30));
-    let mut set = FittedSet::open(&path, &options).expect("a filter");
+    let options = MailFilterOptions::default().lock_timeout(Duration::from_millis(30));
+    let mut set = MailFilter::open(&path, &options).expect("a filter");
     let held = set.learn("spam", b"Subject: x\n\nnew words\n").expect_err("the lock is held");
     let text = held.to_string();
     has(&text, "f is being changed by process");
@@ -216,7 +216,7 @@ fn changes_that_cannot_be_made_change_nothing() {
 #[test]
 fn a_damaged_filter_is_made_again_by_the_next_lesson() {
     let whole = filter();
-    let options = FittedSetOptions::default();
+    let options = MailFilterOptions::default();
     let table = whole.read("f/table");
     for (case, damage) in [
         ("empty", Vec::new()),
@@ -229,9 +229,9 @@ fn a_damaged_filter_is_made_again_by_the_next_lesson() {
         let path = copied.path("f");
         copied.dbacl_reading("--mail-correct f ham", mail("ham", 80)).output();
         fs::write(path.join("table"), damage).expect("written");
-        let mut set = FittedSet::open_to_change(&path, &options)
+        let mut set = MailFilter::open_to_change(&path, &options)
             .unwrap_or_else(|error| panic!("{case}: {error}"));
-        let said = set.warnings().to_vec();
+        let said = set.warnings();
         let report = set.correct("spam", mail("spam", 81)).expect("learned");
         let said = [said, report.warnings].concat();
         assert!(said.iter().any(|it| it.0.contains("no document is lost")), "{case}: {said:?}");
@@ -240,8 +240,8 @@ fn a_damaged_filter_is_made_again_by_the_next_lesson() {
         assert_eq!(verdict.category, "spam", "{case}");
         copied.dbacl("--check f").says("no damage found");
     }
-    let error = FittedSet::open_to_change(&whole.path("nothing"), &options).err();
-    assert!(matches!(error, Some(FittedSetError::Open(_))), "{error:?}");
+    let error = MailFilter::open_to_change(&whole.path("nothing"), &options).err();
+    assert!(matches!(error, Some(MailFilterError::Open(_))), "{error:?}");
 }
 
 #[test]
@@ -266,7 +266,7 @@ fn debug_forms_tell_what_was_learned_and_leave_the_rest_out() {
     let set = format!("{:?}", open(&path)).replace(path.to_str().expect("UTF-8"), "PATH");
     assert_eq!(
         set,
-        "FittedSet { folder: \"PATH\", labels: [\"ham\", \"spam\"], documents: 60, .. }"
+        "MailFilter { folder: \"PATH\", labels: [\"ham\", \"spam\"], documents: 60, .. }"
     );
 }
 
