@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-//! The probabilities of chess moves, learned from games.
+//! What is learned from games of chess: the probabilities of moves, and what a position is worth
+//! ([`worth`]).
 //!
 //! ```text
 //! moves ─→ words (rich, context) ─→ fit: first stage, millions of words
@@ -30,6 +31,7 @@ mod testing;
 mod view;
 mod weights;
 mod words;
+pub mod worth;
 
 pub use games::{Games, Turn};
 pub use odds::{Base, Odds};

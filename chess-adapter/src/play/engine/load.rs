@@ -42,7 +42,7 @@ impl Engine {
             open(&mut self.openings, book_file, |path| Openings::open(path, reach as usize)),
             open(&mut self.endgames.distances, tables_path, Distances::open),
             open(&mut self.endgames.syzygy, syzygy_path, Tables::open),
-            open(&mut self.evaluation, worth_path, chess_worth::kind::open),
+            open(&mut self.evaluation, worth_path, chess_odds::worth::kind::open),
             open(&mut self.judge, style_path, |folder| Judge::open(folder, program)),
         ];
         if let Some(openings) = self.openings.as_ref().filter(|_| self.settings.book_in_search)

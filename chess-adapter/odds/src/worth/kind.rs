@@ -11,10 +11,10 @@ use chess_search::{Evaluate, Limits, TEMPO, TERMS, UNIT, name_of_term, terms};
 use dbacl_numeric::random::SplitMix64;
 use shakmaty::{ByColor, Chess, Position as _};
 
-use crate::Values;
-use crate::fit::{Row, Term};
-use crate::games::Player;
-use crate::paper::{self, Heuristic, PARAMETERS, SQUARES, share_of};
+use super::Values;
+use super::fit::{Row, Term};
+use super::games::Player;
+use super::paper::{self, Heuristic, PARAMETERS, SQUARES, share_of};
 
 /// What a position is described by.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -7,8 +7,8 @@ use chess_search::{Evaluate, pieces_left};
 use dbacl_numeric::random::SplitMix64;
 use shakmaty::{Board, Chess, Color, Position as _, Role, Square};
 
-use crate::Values;
-use crate::fit::Term;
+use super::Values;
+use super::fit::Term;
 
 /// Parameters of a stage.
 pub const PARAMETERS: usize = 838;

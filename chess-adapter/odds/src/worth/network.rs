@@ -8,9 +8,9 @@ use std::fmt::Write as _;
 use dbacl_numeric::elementary::{exp2, narrow};
 use shakmaty::{ByColor, Chess, Color};
 
-use crate::games::{Player, many};
-use crate::kind::Kind;
-use crate::paper::{FACTORS, Heuristic, Levels, PARAMETERS, STAGES, name};
+use super::games::{Player, many};
+use super::kind::Kind;
+use super::paper::{FACTORS, Heuristic, Levels, PARAMETERS, STAGES, name};
 use std::sync::Arc;
 
 /// The results, for the perturbed player.
@@ -46,7 +46,7 @@ pub fn play(
         }
         (players, (levels, color))
     };
-    let record = |played: crate::games::Played<(Levels, Color)>| {
+    let record = |played: super::games::Played<(Levels, Color)>| {
         let (levels, color) = played.sides;
         let result = played.winner.map_or(1, |winner| if winner == color { 0 } else { 2 });
         Record { levels, result }

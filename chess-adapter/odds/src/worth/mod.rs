@@ -6,8 +6,6 @@
 //! kinds ([`Kind`]): the 838 parameters of the paper, and the terms of the search. The values are
 //! changed, games are played, and the values that win are learned: by a Bayesian network
 //! ([`network`]), as the paper does it, or by a fit of all together ([`learning`]).
-#![warn(missing_docs)]
-
 mod fit;
 pub mod games;
 pub mod kind;

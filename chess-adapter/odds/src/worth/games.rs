@@ -190,9 +190,9 @@ pub fn is_quiet(position: &Chess) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use super::super::Kind;
+    use super::super::learning::{Lesson, Openings, learn};
     use super::*;
-    use crate::Kind;
-    use crate::learning::{Lesson, Openings, learn};
     use chess_games::game::read_fen;
     use std::convert::Infallible;
 

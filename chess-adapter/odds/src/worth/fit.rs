@@ -5,7 +5,7 @@
 use dbacl_numeric::elementary::{exp, log, narrow};
 use dbacl_numeric::random::SplitMix64;
 
-use crate::Values;
+use super::Values;
 
 /// A term of a position.
 #[derive(Clone, Copy, Debug)]

@@ -7,11 +7,11 @@ use chess_search::{Evaluate, key_of};
 use dbacl_numeric::random::SplitMix64;
 use shakmaty::{Chess, Color};
 
-use crate::Values;
-use crate::fit::{Fitted, Row, fit};
-use crate::games::{Tally, contest, is_quiet, many};
-use crate::kind::Kind;
-use crate::paper::Heuristic;
+use super::Values;
+use super::fit::{Fitted, Row, fit};
+use super::games::{Tally, contest, is_quiet, many};
+use super::kind::Kind;
+use super::paper::Heuristic;
 
 /// Games of a match as learning goes on, and of the one that decides.
 const FRESH: usize = 600;
