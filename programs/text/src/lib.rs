@@ -7,6 +7,7 @@ mod fasttext;
 pub mod options;
 mod predict;
 mod report;
+mod serve;
 mod test;
 mod train;
 
@@ -125,6 +126,7 @@ fn run(verb: &Verb) -> Result<(), Failure> {
         Verb::Info { model } => print(&report::info_text(&open(model)?)),
         Verb::Quantize(options) => quantize(options),
         Verb::Features { model, texts, number } => predict::features(model, texts, *number),
+        Verb::Serve(options) => serve::run(options),
         Verb::Fasttext { words } => fasttext::run(words),
     }
 }

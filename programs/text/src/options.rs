@@ -9,6 +9,7 @@ use dbacl::text::data::{Format, Reading, name_within};
 use dbacl::text::recipe::{
     InBlocks, Kind, LABEL_COLUMN, Preset, Recipe, TEXT_COLUMNS, is_cost, is_share,
 };
+use dbacl_cli::listen::Address;
 use dbacl_files::lock::USUAL_LIMIT;
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -71,6 +72,9 @@ pub(crate) enum Verb {
         #[arg(short = 'n', long, value_name = "N", default_value_t = 20)]
         number: usize,
     },
+    /// Answer texts over HTTP, in JSON
+    #[command(after_help = "Example: dbacl-text serve intents.model --listen 127.0.0.1:8765")]
+    Serve(ServeArguments),
     /// Run fastText's commands supervised, test, predict and predict-prob
     #[command(
         after_help = "Example: dbacl-text fasttext supervised -input train.txt -output model"
@@ -417,6 +421,27 @@ pub(crate) struct PredictArguments {
     /// As fastText prints it: whether labels alone, and how probable they must be.
     #[arg(skip)]
     pub as_fasttext: Option<(bool, f64)>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ServeArguments {
+    /// The models, which are called like their files; requests that name no model ask the first one
+    #[arg(required = true, value_name = "MODEL")]
+    pub models: Vec<PathBuf>,
+    /// Where to listen: an address with a port, or the path of a socket
+    #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:8765")]
+    pub listen: Vec<Address>,
+    /// Answer 'none' where a text seems to have none of the labels; the share SHARE of those that
+    /// have one keep it, 0.8 to 0.99
+    #[arg(long, value_name = "SHARE", value_parser = kept)]
+    pub keep: Option<f64>,
+    /// Connections at a time
+    #[arg(long, value_name = "N", default_value_t = 256)]
+    #[arg(value_parser = clap::builder::RangedU64ValueParser::<usize>::new().range(1..=60_000))]
+    pub connections: usize,
+    /// Bytes of a request
+    #[arg(long, value_name = "SIZE", default_value = "4M", value_parser = size)]
+    pub request_size: u64,
 }
 
 #[derive(Debug, Args)]

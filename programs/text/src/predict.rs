@@ -242,7 +242,7 @@ pub(crate) fn run(arguments: &PredictArguments) -> Result<(), Failure> {
 
 /// A predictor for each thread, which refuses texts if the share of those that keep their label is
 /// given.
-fn predictors(
+pub(crate) fn predictors(
     model: &TextModel,
     threads: usize,
     keep: Option<f64>,
@@ -305,21 +305,11 @@ fn write(out: &mut Vec<u8>, printing: &Printing<'_>, name: &[u8], prediction: &P
         (label, prediction.probabilities()[at])
     };
     if format == ResultFormat::Ndjson {
-        let put = |json: &mut Json, at| {
-            let (label, probability) = of(at);
-            json.key("label").string(label);
-            json.key("probability").number(probability);
-        };
         let line = Json::line(|json| {
             if has_names {
                 json.key("id").string(&String::from_utf8_lossy(name));
             }
-            if let Some(&first) = ranked.first().filter(|_| k.is_some()) {
-                put(json, first);
-            }
-            if ranked.len() > 1 || k.is_none() {
-                json.key("labels").objects(ranked.iter().copied(), put);
-            }
+            put_answer(json, &ranked, k.is_some(), of);
         });
         out.extend_from_slice(line.as_bytes());
         return;
@@ -349,6 +339,27 @@ fn write(out: &mut Vec<u8>, printing: &Printing<'_>, name: &[u8], prediction: &P
         }
     }
     out.push(b'\n');
+}
+
+/// Puts the labels of a text with their probabilities, in the order of `ranked`, into an object:
+/// the first one by itself if texts have one label.
+pub(crate) fn put_answer<'a>(
+    json: &mut Json,
+    ranked: &[usize],
+    has_one: bool,
+    of: impl Fn(usize) -> (&'a str, f64),
+) {
+    let put = |json: &mut Json, at| {
+        let (label, probability) = of(at);
+        json.key("label").string(label);
+        json.key("probability").number(probability);
+    };
+    if let Some(&first) = ranked.first().filter(|_| has_one) {
+        put(json, first);
+    }
+    if ranked.len() > 1 || !has_one {
+        json.key("labels").objects(ranked.iter().copied(), put);
+    }
 }
 
 /// What a text is called that cannot be read.

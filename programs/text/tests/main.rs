@@ -2,4 +2,5 @@
 //! The program as users run it, and what is written about it.
 
 mod interface;
+mod serve;
 mod verbs;

@@ -12,7 +12,7 @@ use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 /// The program: the one in `DBACL_BIN`, or that just built.
-fn program() -> PathBuf {
+pub(crate) fn program() -> PathBuf {
     let folder =
         std::env::var_os("DBACL_BIN").map(|folder| PathBuf::from(folder).join("dbacl-text"));
     folder.unwrap_or_else(|| env!("CARGO_BIN_EXE_dbacl-text").into())
@@ -36,7 +36,7 @@ fn documents() -> String {
     text
 }
 
-fn trained() -> Scratch {
+pub(crate) fn trained() -> Scratch {
     trained_with("")
 }
 
