@@ -128,7 +128,7 @@ pub enum Error {
     /// Counts that cannot be put together, or that cannot be learned from with these options.
     #[error("{0}")]
     Counts(String),
-    /// What was given as a message is packed, or no text.
+    /// What was given as a message is compressed, or not text.
     #[error("this is not mail but {what}")]
     NotMail {
         /// What it is.

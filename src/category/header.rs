@@ -113,7 +113,7 @@ impl Header {
         out.push(b'\n');
     }
 
-    /// Writes the lines behind the numbers: expressions, options and the end mark.
+    /// Writes the lines after the numbers: expressions, options and the end mark.
     pub(crate) fn write_settings(&self, out: &mut Vec<u8>, patterns: &[Vec<u8>]) {
         for pattern in patterns {
             out.extend_from_slice(b"# regex ");

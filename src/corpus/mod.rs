@@ -87,7 +87,7 @@ pub fn read_with(
     buffered(&mut file, path)
 }
 
-/// An input that tells before it is read.
+/// An input that calls `waits` before each read.
 struct Noticing<'a> {
     input: &'a mut dyn Read,
     waits: &'a mut dyn FnMut(),

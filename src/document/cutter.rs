@@ -90,7 +90,7 @@ impl Cutter {
         self.tokenizer.restart();
     }
 
-    /// Ends a source: no n-gram continues behind it.
+    /// Ends a source: no n-gram continues after it.
     pub fn end_of_source(&mut self) {
         self.window.clear();
         self.tokenizer.end_of_file();

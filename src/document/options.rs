@@ -22,7 +22,7 @@ pub struct ReadOptions {
     /// Whether a zero byte is a blank; else it hides the rest of its line, as in dbacl 1.14.1.
     pub keep_nul: bool,
     /// The character set of sources, which are decoded to UTF-8 (`--charset`). Without it bytes are
-    /// not decoded; `word` and `glyph` read UTF-8, UTF-16 behind a byte order mark, and other lines
+    /// not decoded; `word` and `glyph` read UTF-8, UTF-16 after a byte order mark, and other lines
     /// in the character set that is detected.
     pub charset: Option<Charset>,
 }

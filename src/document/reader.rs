@@ -73,7 +73,7 @@ pub struct FeatureReader<'a> {
     indented: bool,
     stop: Option<&'a AtomicBool>,
     line: Vec<u8>,
-    /// One of several texts of a line.
+    /// The present one of several texts that a line holds.
     text: Vec<u8>,
     /// Memory for a block of a source.
     block: Vec<u8>,

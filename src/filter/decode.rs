@@ -14,7 +14,7 @@ pub(crate) fn is_base64(byte: u8) -> bool {
     BASE64[usize::from(byte)] != NO_BASE64
 }
 
-/// Decodes the base64 text `payload` of `buffer` to `written`, which is not behind the payload's
+/// Decodes the base64 text `payload` of `buffer` to `written`, which is not after the payload's
 /// start; returns the end of the output.
 ///
 /// Bytes outside the alphabet are ignored, an unfinished group is dropped, padding ends the text,
@@ -61,7 +61,7 @@ fn quoted_digit(byte: u8) -> Option<u8> {
     }
 }
 
-/// Decodes the quoted-printable text `payload` of `buffer` to `written`, which is not behind the
+/// Decodes the quoted-printable text `payload` of `buffer` to `written`, which is not after the
 /// payload's start; returns the end of the output (spec email 9.3).
 pub(crate) fn quoted_printable(
     buffer: &mut [u8],

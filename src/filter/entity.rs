@@ -11,7 +11,7 @@ use dbacl_words::class::is_space;
 /// The longest encoding of a character: UTF-8 as first defined, up to 7FFFFFFF.
 const LONGEST: usize = 6;
 
-/// Decodes the entity at the read position, a `&`, and reads on behind it.
+/// Decodes the entity at the read position, a `&`, and reads on after it.
 /// Returns false, with nothing read, if there is none.
 pub(super) fn decode_entity(text: &mut Rewrite, locale: Locale) -> bool {
     let Some((code, length)) = parse(text.rest()) else {
@@ -55,7 +55,7 @@ fn parse(text: &[u8]) -> Option<(i32, usize)> {
 }
 
 /// The number at `start` as C's `strtol` reads it, saturating at 64 bits and then cut to 32, and
-/// the index behind it. Without digits: 0, and nothing is consumed.
+/// the index after it. Without digits: 0, and nothing is consumed.
 fn number(text: &[u8], start: usize, base: u8) -> (i32, usize) {
     let byte = |at: usize| text.get(at).copied().unwrap_or(0);
     let digit = |at: usize| char::from(byte(at)).to_digit(u32::from(base)).map(i64::from);
@@ -104,7 +104,7 @@ fn encode(code: i32, locale: Locale, bytes: &mut [u8; LONGEST]) -> Option<usize>
 }
 
 /// The entities whose names begin with `initial`: the rest of the name, and the code. The first
-/// that fits wins, so `notin` is never found behind `not`. This is HTML 4's list with the slips of
+/// that fits wins, so `notin` is never found after `not`. This is HTML 4's list with the slips of
 /// dbacl 1.14.1: some names known only with a capital, some wrong codes, `acir` for `acirc`.
 #[rustfmt::skip]
 fn names(initial: u8) -> &'static [(&'static str, i32)] {

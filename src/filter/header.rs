@@ -105,7 +105,7 @@ impl HeaderScan {
 
     /// Reads `line` as a header line: takes its medium, cuts it, and returns its kind.
     ///
-    /// A line without a colon behind its first word is a continuation, but its medium counts.
+    /// A line without a colon after its first word is a continuation, but its medium counts.
     pub(super) fn scan(&mut self, line: &mut Vec<u8>) -> HeaderKind {
         if line.first().is_some_and(|&first| is_space(first)) {
             self.strip(line);
@@ -131,8 +131,8 @@ impl HeaderScan {
         kind
     }
 
-    /// Whether the last header line, which is of this kind, is shown under `options`. Callers add
-    /// what `email:xheaders` keeps.
+    /// Whether the last header line, which has the kind `kind`, is shown under `options`. Callers
+    /// add what `email:xheaders` keeps.
     pub(super) fn shows(self, kind: HeaderKind, options: ModelOptions) -> bool {
         match kind {
             HeaderKind::Standard => {
@@ -158,7 +158,7 @@ impl HeaderScan {
     }
 }
 
-/// Replaces the first `;` behind index `from` by a newline and ends the line there; returns
+/// Replaces the first `;` after index `from` by a newline and ends the line there; returns
 /// whether there was one.
 fn cut_at_semicolon(line: &mut Vec<u8>, from: usize) -> bool {
     let Some(rest) = line.get(from + 1..) else {

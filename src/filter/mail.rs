@@ -157,7 +157,7 @@ impl Mail {
         self.scan.forget();
     }
 
-    /// The empty line behind a part's header.
+    /// The empty line after a part's header.
     fn end_part_header(&mut self) {
         match self.part.kind {
             ContentType::Message => self.enter(State::Header),

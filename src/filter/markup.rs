@@ -96,7 +96,7 @@ enum Attribute {
     Style,
 }
 
-/// Names of event handlers, behind `on`.
+/// Names of event handlers, after `on`.
 const HANDLERS: &str = "mousedown mousemove mouseout mouseover mouseup click dblclick focus \
     keydown keypress keyup dataavailable datasetchanged datasetcomplete abort load unload move \
     resize submit";
@@ -459,7 +459,7 @@ impl Markup {
     fn mined_byte(&mut self, text: &mut Rewrite) {
         let start = text.position();
         self.value(text);
-        // The value writer has kept or dropped one letter, so the text behind it is unchanged.
+        // The value writer has kept or dropped one letter, so the text after it is unchanged.
         let name = &text.line()[start..];
         if let Some((attribute, length)) = self.attribute_name(name) {
             self.end_value(text);
@@ -506,7 +506,7 @@ impl Markup {
     }
 
     /// Passes a byte of a value on, as far as its attribute is shown; returns it, or the one that
-    /// stands for it behind an entity or a percent sign (spec text 7.5, value writer).
+    /// stands for it after an entity or a percent sign (spec text 7.5, value writer).
     fn value(&mut self, text: &mut Rewrite) -> Option<u8> {
         if text.is_at_end() {
             return None;

@@ -64,7 +64,7 @@ impl Content {
     }
 }
 
-/// Content types by order of precedence: what stands before the slash, what begins behind it.
+/// Content types by order of precedence: what stands before the slash, what begins after it.
 const TYPES: [(&[u8], &[u8], ContentType); 26] = [
     (b"text", b"html", ContentType::Html),
     (b"text", b"xhtml", ContentType::Html),

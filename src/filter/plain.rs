@@ -57,7 +57,7 @@ fn begins_uuencode(line: &[u8]) -> bool {
 /// The cleaner's place with respect to URLs.
 enum Place {
     Text,
-    /// In a URL, or behind one that was not cut.
+    /// In a URL, or after one that was not cut.
     Url,
     /// Behind the cut of a URL: nothing is shown until a delimiter.
     Muted,

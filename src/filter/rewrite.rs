@@ -68,7 +68,7 @@ impl<'a> Rewrite<'a> {
         self.peek(0)
     }
 
-    /// The byte `ahead` places behind the next one; 0 behind the end.
+    /// The byte `ahead` places after the next one; 0 after the end.
     pub(super) fn peek(&self, ahead: usize) -> u8 {
         self.line.get(self.read + ahead).copied().unwrap_or(0)
     }
@@ -86,7 +86,7 @@ impl<'a> Rewrite<'a> {
         debug_assert!(self.written <= self.read);
     }
 
-    /// Goes on reading at `position`, which is not behind the end.
+    /// Goes on reading at `position`, which is not after the end.
     pub(super) fn jump(&mut self, position: usize) {
         debug_assert!(position <= self.line.len() && self.written <= position);
         self.read = position;
@@ -121,7 +121,7 @@ impl<'a> Rewrite<'a> {
         }
     }
 
-    /// Ends the line behind what was written, or at the first NUL in it.
+    /// Ends the line after what was written, or at the first NUL in it.
     pub(super) fn finish(self) {
         self.line.truncate(self.written);
         if self.has_nul

@@ -8,7 +8,7 @@
 //! weight               scale * sum            sum over messages of dual variable * y * input
 //! ```
 //!
-//! Which labels a message may have is told by *problems*: two labels are one problem, whether a
+//! Which labels a message may have is decided by *problems*: two labels are one problem, whether a
 //! message is of the second; more are a problem each, one label against the others.
 
 use dbacl_linear::scales;

@@ -28,7 +28,7 @@ pub(crate) struct Rule {
     /// The least share of known features with which a verdict can be sure; 0 if any share is
     /// enough.
     pub known: f64,
-    /// What was usual among the messages of each label, by which later ones can be told from them;
+    /// What was usual among the messages of each label, by which later ones can be distinguished;
     /// empty if that is not known.
     pub usual: Vec<Usual>,
     /// How sure verdicts must be.

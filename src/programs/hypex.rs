@@ -93,8 +93,8 @@ impl Session<'_> {
         let _ = self.stderr.write_all(&line);
     }
 
-    /// Writes what has gathered; returns whether the output can go on. A failure is told, unless
-    /// the reader has gone away.
+    /// Writes what has gathered; returns whether the output can go on. A failure is reported,
+    /// unless the reader has gone away.
     fn is_written(&mut self, stdout: &mut dyn Write) -> bool {
         let written = stdout.write_all(&self.out).and_then(|()| stdout.flush());
         self.out.clear();

@@ -148,7 +148,7 @@ impl OpenFilter {
         ))
     }
 
-    /// What tells the present state of the filter in `folder` from others; `None` if there is none.
+    /// A mark that changes whenever the filter in `folder` does; `None` if there is no filter.
     pub(crate) fn stamp(folder: &Path) -> Option<Stamp> {
         FilterFolder::new(folder).stamp().ok()
     }

@@ -158,7 +158,7 @@ impl FilterFolder {
         names
     }
 
-    /// What tells the present state from others; a filter that has not changed has the same.
+    /// A mark of the present state, which is the same as long as the filter has not changed.
     ///
     /// # Errors
     /// [`FilterError::NoFilter`], [`FilterError::Io`].

@@ -91,7 +91,7 @@ impl Index {
 /// Columns are numbered from 0 in the order in which their features were inserted; what is kept is
 /// the number after.
 impl Index {
-    /// The index of these features, whose columns are their places.
+    /// The index of these features; a feature's column is its position in the list.
     pub(super) fn of(features: &[u32]) -> Self {
         let mut index = Self::with_room(features.len());
         for &feature in features {

@@ -37,7 +37,7 @@ const TINY: usize = 100;
 const WORK: f64 = 1e8;
 /// Up to so many documents each quarter is left out once, else one quarter.
 const FEW: usize = 4000;
-/// Documents that are cut short for the calibration, at most.
+/// The most documents that are cut short for the calibration.
 const CUT: usize = 2000;
 /// Passes of a fit, and of one that goes on from a fit of three quarters.
 const PASSES: u32 = 10;

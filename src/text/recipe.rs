@@ -118,7 +118,7 @@ pub struct Recipe {
 pub struct InBlocks {
     /// Documents of a block.
     pub block: u64,
-    /// Features that take part, at most.
+    /// The most features that take part.
     pub features: u64,
 }
 

@@ -24,7 +24,7 @@ const VERSION: u8 = 2;
 const BEFORE: u8 = 1;
 /// Problems up to which rows have a weight for each.
 const FULL: usize = 8;
-/// Labels of a model, at most.
+/// The most labels of a model.
 pub(super) const LABELS: usize = 1 << 16;
 /// The share of all squared importance that a model may lose to be small, where nothing else is
 /// said.

@@ -15,7 +15,7 @@ use crate::token::{BOUNDARY, PatternId};
 
 /// Most expressions of a run.
 pub(crate) const MAX_PATTERNS: usize = 63;
-/// The most groups that can enter a feature. A ninth can be named in a suffix, and is never used.
+/// The most groups that can enter a feature. A suffix can name a ninth group, which has no effect.
 const FEATURE_GROUPS: usize = 8;
 /// Bytes that are kept of each group.
 const GROUP_BYTES: usize = 30;

@@ -26,7 +26,7 @@ const PARTS: u32 = 5;
 
 /// Length of the first steps.
 const RATE: f64 = 0.015;
-/// How often all positions are learned.
+/// Passes through all positions.
 const PASSES: usize = 4;
 /// Share of the run after which the steps become smaller, and the share of the first steps' length
 /// that the last ones have.

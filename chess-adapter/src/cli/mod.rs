@@ -60,7 +60,7 @@ enum Verb {
     Report(ReportArgs),
 }
 
-/// Runs the program: reads the command line, does what it says, tells errors on standard error.
+/// Runs the program: reads the command line, does what it says, reports errors on standard error.
 pub fn main() -> ExitCode {
     last_resort::install(NAME, ": ");
     let cli: Cli = match arguments::read(NAME, status::USAGE) {

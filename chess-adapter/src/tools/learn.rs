@@ -55,16 +55,16 @@ pub(crate) struct Lesson {
 /// A voice of the preset `essay`: its name, the encoding of gamelines, its lessons with factors.
 type Plan = (&'static str, Encoding, Vec<(Lesson, f64)>);
 
-/// Positions that are learned unless told otherwise: what takes two minutes on two processors.
+/// Positions that are learned by default: what takes two minutes on two processors.
 const POSITIONS: usize = 300_000;
 
 /// How many more first choices are found for each doubling of the positions, per cent.
 const FOUND_A_DOUBLING: f64 = 0.9;
 
-/// Time after which a line says how far the learning is where there is no terminal.
+/// Time between lines of progress, if standard error is not a terminal.
 const SILENCE: Duration = Duration::from_secs(60);
 
-/// Half-moves that the second stage looks ahead unless told otherwise.
+/// Half-moves that the second stage looks ahead by default.
 const DEPTH: usize = 4;
 
 /// The essay's voices of a colour.

@@ -83,7 +83,7 @@ struct Learning {
 
 /// Half-moves of the given games before players go on.
 const BEGINNING: usize = 8;
-/// Positions of the given games that are learned, too, at most.
+/// The most positions of the given games that are learned, too.
 const POSITIONS: usize = 300_000;
 /// One quiet position in so many of a given game is learned.
 const EACH: usize = 6;

@@ -37,7 +37,7 @@ pub fn decode(field: &[u8], charset: Option<Charset>, output: &mut Vec<u8>) {
     let mut open: Option<&[u8]> = None;
     let mut bytes = Vec::new();
     let mut base64 = Base64::default();
-    // No encoded word ends behind the last `?=`, so nothing behind it is searched: time stays
+    // No encoded word ends after the last `?=`, so nothing after it is searched: time stays
     // linear.
     let mut words_end = memchr::memmem::rfind(rest, b"?=").map_or(0, |at| at + 2);
     loop {

@@ -13,7 +13,7 @@
 //! becomes U+FFFD, so nothing around it is lost. A decoder holds a few bytes, whatever it is fed.
 //!
 //! [`transfer`] decodes base64 and quoted-printable, [`fields`] the encoded words of header fields,
-//! [`parameters`] what stands behind a `;` in them, and [`references`] the character references of
+//! [`parameters`] what stands after a `;` in them, and [`references`] the character references of
 //! HTML.
 //!
 //! ```
@@ -427,7 +427,7 @@ mod tests {
 
     #[test]
     fn a_broken_escape_sequence_hides_no_ascii() {
-        // ISO-2022-JP: an unknown escape sequence, and ASCII text behind it.
+        // ISO-2022-JP: an unknown escape sequence, and ASCII text after it.
         let text = decoded("iso-2022-jp", b"a\x1b$Zb <script> \x1b(Bc");
         assert!(text.contains("<script>"), "{text}");
         assert_eq!(decoded("iso-2022-jp", b"\x1b$B\x1b(Bplain"), "\u{fffd}plain");

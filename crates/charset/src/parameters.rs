@@ -15,7 +15,7 @@ struct Parameter<'a> {
     is_quoted: bool,
 }
 
-/// The parameters behind the first `;` of a field, in their order.
+/// The parameters after the first `;` of a field, in their order.
 fn parameters(field: &[u8]) -> impl Iterator<Item = Parameter<'_>> {
     let start = memchr::memchr(b';', field).unwrap_or(field.len());
     let mut rest = &field[start..];
@@ -76,7 +76,7 @@ fn percent(text: &[u8], output: &mut Vec<u8>) {
 
 /// The value of the parameter `wanted`: bytes in which encoded words may stand, or UTF-8 where it
 /// is written in the form of RFC 2231, which counts if the parameter is given twice. `field` is the
-/// text of a header field behind the field's name.
+/// text of a header field after the field's name.
 pub fn value(field: &[u8], wanted: &[u8]) -> Option<Vec<u8>> {
     // One pass finds both forms, and pieces by their number.
     let mut pieces: [Option<Parameter<'_>>; MOST_PIECES] = [const { None }; MOST_PIECES];

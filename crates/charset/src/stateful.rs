@@ -7,7 +7,7 @@ use crate::transfer::{BASE64, PADDING};
 /// UTF-7 (RFC 2152) to UTF-16, big-endian.
 #[derive(Debug, Default)]
 pub(crate) struct Utf7 {
-    /// Within base64 text, behind a `+`.
+    /// Within base64 text, after a `+`.
     is_shifted: bool,
     /// The `+` was the byte before.
     is_fresh: bool,
@@ -106,7 +106,7 @@ impl Hz {
                     b'{' => self.pairs.is_on = true,
                     b'}' | b'\n' => self.pairs.is_on = false,
                     b'~' => output.push(b'~'),
-                    // An unknown escape; the text behind it is taken for ASCII.
+                    // An unknown escape; the text after it is taken for ASCII.
                     _ => {
                         self.pairs.is_on = false;
                         output.push(b'~');

@@ -57,7 +57,7 @@ fn in_one_line(program: &str, text: &str) -> String {
 }
 
 /// Reads the options and runs `work` with them. A failure of `work` is a status ([`status`]) and a
-/// text, which is printed in one line on standard error behind the program's name. Without memory
+/// text, which is printed in one line on standard error after the program's name. Without memory
 /// the program ends with a line, too, and with the status [`status::LATER`].
 pub fn run<O: Parser>(
     program: &'static str,
@@ -81,7 +81,7 @@ pub fn run<O: Parser>(
     }
 }
 
-/// Prints `text` in one line on standard error behind the program's name.
+/// Prints `text` in one line on standard error after the program's name.
 pub fn say(program: &str, text: &str) {
     output::raw(format!("{program}: {text}").as_bytes());
 }

@@ -21,7 +21,7 @@ pub fn resolve(folder: Option<&OsStr>, name: &[u8]) -> PathBuf {
     PathBuf::from(OsString::from_vec(path))
 }
 
-/// The part of a path behind its last slash.
+/// The part of a path after its last slash.
 pub fn base_name(path: &Path) -> Vec<u8> {
     let bytes = path.as_os_str().as_bytes();
     bytes.rsplit(|&byte| byte == b'/').next().unwrap_or(bytes).to_vec()

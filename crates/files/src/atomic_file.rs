@@ -233,7 +233,7 @@ impl Storage for Unforced {
     }
 }
 
-/// `path` with `ending` behind it.
+/// `path` with `ending` after it.
 pub fn beside(path: &Path, ending: &str) -> PathBuf {
     let mut name = path.as_os_str().to_owned();
     name.push(ending);

@@ -28,7 +28,7 @@
 //! the folder. [`lock`] takes locks that end with their process. Both follow no link that somebody
 //! else may have put into a shared folder. They need a Unix system; the number of a lock's holder
 //! is known on Linux only. [`reading`] opens regular files and refuses pipes and devices,
-//! [`mod@format`] names what is not text, and [`access`] tells of files that anybody may write
+//! [`mod@format`] names what is not text, and [`access`] warns of files that anybody may write
 //! to.
 
 #![warn(missing_docs)]

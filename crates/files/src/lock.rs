@@ -39,7 +39,7 @@ pub enum LockError {
     Held {
         /// The lock's file.
         path: PathBuf,
-        /// Number of the process that has it, where the system tells.
+        /// Number of the process that has it, if the system says.
         holder: Option<u32>,
     },
     /// A signal ended the wait.
@@ -58,7 +58,7 @@ pub enum LockError {
     },
 }
 
-/// How people are told who has a lock: `process 4242`.
+/// How messages name the holder of a lock: `process 4242`.
 pub fn holder_text(holder: Option<u32>) -> String {
     holder.map_or_else(|| "another process".into(), |pid| format!("process {pid}"))
 }

@@ -144,7 +144,7 @@ mod tests {
     use std::os::unix::fs::symlink;
     use std::path::PathBuf;
 
-    /// Each function, as one that tells its error.
+    /// Each function, as one that returns its error.
     type Reader = fn(&Path) -> io::Result<()>;
 
     const READERS: [Reader; 6] = [

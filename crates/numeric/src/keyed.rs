@@ -2,7 +2,7 @@
 //! Hashes under a key that each process draws.
 //!
 //! Tables of open addressing become slow when many entries begin at one place. Somebody who sends
-//! text can choose words that share a place under any hash that the source code tells, but not
+//! text can choose words that share a place under any hash that the source code shows, but not
 //! under a key that nobody knows. No result may depend on these hashes.
 
 use std::hash::{BuildHasher, RandomState};

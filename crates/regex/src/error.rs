@@ -21,7 +21,7 @@ pub enum Error {
     /// The expression ends in a single backslash.
     #[error("trailing backslash")]
     TrailingBackslash,
-    /// A basic expression has a `*` or `\{` behind another quantifier.
+    /// A basic expression has a `*` or `\{` after another quantifier.
     #[error("two quantifiers in a row")]
     TwoQuantifiers,
     /// `{}` without a number.

@@ -133,7 +133,7 @@ impl Expression {
     }
 
     /// Calls `emit` with the groups of every match that overlapping searches find in `line`: the
-    /// first search begins at 0, each next one behind the first byte of the match before.
+    /// first search begins at 0, each next one after the first byte of the match before.
     ///
     /// ```
     /// use dbacl_regex::{Expression, Locale, Syntax};
@@ -377,7 +377,7 @@ mod tests {
 
     #[test]
     fn a_search_inside_a_character_goes_on_in_the_next_piece() {
-        // The second search begins behind the first byte of a letter, which is the end of a piece.
+        // The second search begins after the first byte of a letter, which is the end of a piece.
         let mut expression =
             Expression::new(b"^|\\<", Syntax::Extended, Locale::Utf8).expect("valid");
         let subject = "\u{e9}aaaaaaaaaa".as_bytes();

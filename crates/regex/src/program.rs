@@ -241,7 +241,7 @@ impl Builder<'_> {
             None => self.star(node, empty, more)?,
             Some(max) => self.options(node, max - min, empty, more)?,
         };
-        // An optional copy behind an empty one brings back what was recorded before both.
+        // An optional copy after an empty one brings back what was recorded before both.
         let optional = max != Some(min);
         for _ in 0..min {
             let entry = self.build(node, fresh, moved)?;

@@ -32,7 +32,7 @@ pub(crate) struct Place {
     pub mark: u32,
     /// Whether the search begins here.
     pub begin: bool,
-    /// Whether a line begins here. For GNU libc this is also so behind a newline, but only if the
+    /// Whether a line begins here. For GNU libc this is also so after a newline, but only if the
     /// expression has just taken it.
     pub line_start: bool,
     /// Whether the subject ends here.
@@ -120,7 +120,7 @@ enum Kind {
     Passing = 0,
     /// Searches that begin at the position.
     Beginning = 1,
-    /// Searches that began inside the character that the position is in or behind: they see its
+    /// Searches that began inside the character that the position is in or after: they see its
     /// last bytes as stray bytes.
     Split = 2,
 }
@@ -153,7 +153,7 @@ struct State {
 struct Cursor {
     /// Position; the records of `now` hold there once it is `settled`.
     at: usize,
-    /// The character behind the position.
+    /// The character after the position.
     after: Option<u32>,
     settled: bool,
 }
@@ -190,7 +190,7 @@ impl Sweeper {
     }
 
     /// Calls `emit` for every match that the overlapping searches find, in order:
-    /// the first search begins at 0, each next one behind the start of the match before. No match
+    /// the first search begins at 0, each next one after the start of the match before. No match
     /// may start before `from`.
     ///
     /// Costs subject × program, whatever the matches; memory for a piece of the subject and, for
@@ -245,7 +245,7 @@ impl Sweeper {
     ) {
         let Self { state, tables, inside } = self;
         let width = width(program);
-        // A character that begins before `low` may reach behind it.
+        // A character that begins before `low` may reach after it.
         let base = low.saturating_sub(8);
         let high = cursor.at + usize::from(!cursor.settled);
         let kinds = [
@@ -389,7 +389,7 @@ fn depends_on_begin(program: &Program, subject: Subject<'_>) -> bool {
     program.looks_back || (program.nullable && subject.locale == Locale::Utf8)
 }
 
-/// Fills in the records of the steps that take a character, from those behind it.
+/// Fills in the records of the steps that take a character, from those after it.
 fn take<const W: usize>(
     program: &Program,
     behind: &[[u32; W]],

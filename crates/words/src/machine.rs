@@ -54,7 +54,7 @@ pub enum State {
     Colon,
 }
 
-/// The byte `k` places on; 0 behind the line's end, because schemes look ahead.
+/// The byte `k` places on; 0 after the line's end, because schemes look ahead.
 fn byte(ahead: &[u8], k: usize) -> u8 {
     ahead.get(k).copied().unwrap_or(0)
 }

@@ -12,7 +12,7 @@ use crate::scheme::Scheme;
 /// Blocks of 64 bytes that are marked at once.
 const BLOCKS: usize = 16;
 
-/// Zero bytes that must follow a text: a whole block, and what is looked at behind its last byte.
+/// Zero bytes that must follow a text: a whole block, and what is looked at after its last byte.
 pub const PADDING: usize = 64 + 2;
 
 /// What comes next in a text, when the machine is in its start state and no word is open.
@@ -72,7 +72,7 @@ impl Marks {
     }
 
     /// What comes next from position `at` of the text in the first `length` bytes of `padded`,
-    /// which has [`PADDING`] zero bytes behind it. From call to call `at` must not fall.
+    /// which has [`PADDING`] zero bytes after it. From call to call `at` must not fall.
     #[inline]
     pub fn find(&mut self, padded: &[u8], length: usize, at: usize) -> Found {
         if at < self.end
@@ -194,7 +194,7 @@ impl Marks {
         }
         let last = &mut self.blocks[used - 1];
         if end < length {
-            // The bytes behind the stretch are not known here, so the machine decides about its
+            // The bytes after the stretch are not known here, so the machine decides about its
             // last two bytes.
             let unsure = 0b11 << 62;
             last.begins |= unsure;
@@ -240,7 +240,7 @@ fn adp(padded: &[u8], at: usize, folds: bool, next: &mut Next) -> Block {
     }
 }
 
-/// A word is a run of letters, if nothing behind it joins it with more.
+/// A word is a run of letters, if nothing after it joins it with more.
 fn cef(padded: &[u8], at: usize, next: &mut Next) -> Block {
     let bytes = block_at(padded, at, 0);
     let [alpha, digit, punct, high] = classes(bytes);
@@ -281,7 +281,7 @@ impl Next {
     }
 }
 
-/// The 64 bytes that begin `ahead` bytes behind position `at`.
+/// The 64 bytes that begin `ahead` bytes after position `at`.
 #[inline]
 fn block_at(padded: &[u8], at: usize, ahead: usize) -> &[u8; 64] {
     let block = &padded[at + ahead..at + ahead + 64];

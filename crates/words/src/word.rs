@@ -26,7 +26,7 @@ impl<'a> Word<'a> {
         Self { window, length }
     }
 
-    /// Its bytes, and what is behind them.
+    /// Its bytes, and what is after them.
     pub const fn window(&self) -> &'a [u8; WORD_WINDOW] {
         self.window
     }
@@ -54,7 +54,7 @@ impl<'a> Word<'a> {
         self.length == 0
     }
 
-    /// Its bytes, and zero bytes behind them, as little-endian numbers.
+    /// Its bytes, and zero bytes after them, as little-endian numbers.
     #[inline]
     pub fn padded(&self) -> [u64; WORD_WINDOW / 8] {
         /// A mask of the first bytes, for each number of them.
@@ -81,10 +81,10 @@ impl<'a> Word<'a> {
 
 /// Receives the words of a line.
 pub trait WordSink {
-    /// A word ended. It is empty where a line ends behind a byte that belongs to no word; such
+    /// A word ended. It is empty where a line ends after a byte that belongs to no word; such
     /// words take their place in n-grams.
     fn word(&mut self, word: Word<'_>);
 
-    /// The line ended; no n-gram continues behind it.
+    /// The line ended; no n-gram continues after it.
     fn end_of_line(&mut self);
 }

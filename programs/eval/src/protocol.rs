@@ -148,7 +148,7 @@ fn share_of(count: usize, share: f64) -> usize {
     (real(count) * share).ceil() as usize
 }
 
-/// The part of a message behind its header; the whole of anything else.
+/// The part of a message after its header; the whole of anything else.
 pub(crate) fn body(document: &[u8]) -> &[u8] {
     let end =
         document.windows(2).position(|pair| pair == b"\n\n").map(|at| at + 2).or_else(|| {

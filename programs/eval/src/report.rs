@@ -52,7 +52,7 @@ pub(crate) struct Column {
     pub is_more_better: bool,
 }
 
-/// What stands above the columns of [`Report::class_rows`].
+/// The headings of the columns of [`Report::class_rows`].
 pub(crate) const CLASS_HEADS: [&str; 5] =
     ["category", "documents", "recall %", "precision %", "F1 %"];
 

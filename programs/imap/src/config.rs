@@ -185,7 +185,8 @@ impl Config {
         Place::tls(self.server.clone(), self.port(), self.certificates.as_deref())
     }
 
-    /// The time between looks at the folders. `is_told_news`: the server announces news (IDLE).
+    /// The time between looks at the folders. `is_told_news`: whether the server announces new
+    /// messages (IDLE).
     pub(crate) fn poll(&self, is_told_news: bool) -> Duration {
         let usual = if is_told_news { 300 } else { 60 };
         Duration::from_secs(self.poll_seconds.unwrap_or(usual))

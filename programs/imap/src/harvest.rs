@@ -120,10 +120,10 @@ fn arrivals(
 }
 
 impl Harvest {
-    /// Adds good mail that is in no folder for it, where there is less good mail than spam: as much
-    /// as is missing, and no more, since too much of it makes spam pass. It is taken for good
-    /// because somebody answered or flagged it, has written to its sender, or keeps a folder for
-    /// its mailing list (docs/lab/mail.md). Messages that came after `before` are left out.
+    /// Adds good mail from other folders, if there is less good mail than spam: as much as is
+    /// missing, and no more, since too much of it makes spam pass. It is taken for good because
+    /// somebody answered or flagged it, has written to its sender, or keeps a folder for its
+    /// mailing list (docs/lab/mail.md). Messages that came after `before` are left out.
     pub(crate) fn add_guesses(
         &mut self,
         session: &mut Session,

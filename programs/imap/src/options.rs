@@ -65,7 +65,7 @@ pub struct Options {
     pub status: bool,
 }
 
-/// What the program can do in place of watching an account.
+/// What the program does instead of watching an account.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum Task {
     /// Ask for what no option says, try to log in, and write the settings

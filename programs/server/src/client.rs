@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-//! A client that tells the server what a message is, where no `spamc` is installed.
+//! A client that teaches the server, where no `spamc` is installed.
 
 use crate::teacher::Lesson;
 use dbacl_cli::listen::Address;

@@ -19,13 +19,13 @@ pub enum Dialect {
 /// A header line without its end. One that is folded has line ends, each before a blank.
 pub(crate) type Line = (&'static str, String);
 
-/// The colon behind a header field's name is looked for in this many bytes at the line's start.
+/// The colon after a header field's name is looked for in this many bytes at the line's start.
 const LOOK: usize = 64;
 
 /// The name of the line that says which words decided.
 const REASONS: &str = "X-DBACL-Reasons";
 
-/// A header without a value, behind ours in a message whose first line begins with a blank.
+/// A header without a value, after ours in a message whose first line begins with a blank.
 const FOLDED: &[u8] = b"X-DBACL-Folded:";
 
 /// The header lines of a verdict, and of its reasons if it has some. `judged` is `None` for a

@@ -10,11 +10,11 @@
 //! OpenSMTPD ─────→ opensmtpd ──┘     └─→ teacher (learns and forgets)
 //! ```
 //!
-//! Connections are admitted by peer (`dbacl_cli::listen`), messages kept by peer (`budget`); `rights`
-//! says who may teach whom. What a protocol's bytes mean is in pure functions that the fuzz targets
-//! call; the loops around them only read, call and write. Whatever goes wrong, the mail goes on: a
-//! verdict that cannot be made is told in the log and in the mail's header, and is never mistaken
-//! for a verdict.
+//! Connections are admitted by peer (`dbacl_cli::listen`), messages kept by peer (`budget`);
+//! `rights` says who may teach whom. What a protocol's bytes mean is in pure functions that the
+//! fuzz targets call; the loops around them only read, call and write. Whatever goes wrong, the
+//! mail goes on: a verdict that cannot be made is reported in the log and in the mail's header, and
+//! is never mistaken for a verdict.
 
 #![warn(missing_docs)]
 

@@ -29,7 +29,7 @@ pub enum Level {
     Info,
 }
 
-/// The bytes of lines that wait to be written, at most.
+/// The most bytes of lines that wait to be written.
 const ROOM: usize = 1 << 20;
 
 /// How long the end of the program waits for the last lines.

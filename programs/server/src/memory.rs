@@ -21,11 +21,11 @@ const RESERVE: usize = 48 << 20;
 /// The part of a message that is classified and learned, in bytes.
 const READ: usize = 8 << 20;
 
-/// The memory that judging takes for each byte of a message, beside the mail, at most. The most
+/// The most memory that classifying takes for each byte of a message, beside the message. The most
 /// that was measured is 1.3 bytes, with random words of up to seven letters.
 const PER_BYTE_JUDGED: usize = 3;
 
-/// The memory that learning takes for each byte of a message, at most. The most that was measured
+/// The most memory that learning takes for each byte of a message. The most that was measured
 /// is 45 bytes, with random letters of Chinese in two bytes each (Big5).
 const PER_BYTE_LEARNED: usize = 60;
 

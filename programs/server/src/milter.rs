@@ -38,7 +38,7 @@ impl indymilter::Listener for Listener {
 
 /// The state of a connection.
 struct Session {
-    /// Whether values of headers come with the blank behind the colon.
+    /// Whether values of headers come with the blank after the colon.
     has_blanks: bool,
     /// The client of the mail server.
     peer: Option<Peer>,

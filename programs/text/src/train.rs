@@ -110,7 +110,7 @@ fn watched<T>(train: impl FnOnce(&Watch<'_>) -> T) -> T {
     progress::watch("training", part, || train(&watch))
 }
 
-/// Trains in blocks, saves the model, and tells of it.
+/// Trains in blocks, saves the model, and reports on it.
 fn in_blocks(recipe: &Recipe, arguments: &TrainArguments, model: &Path) -> Result<(), Failure> {
     let path = &arguments.data.data;
     let folder = model.parent().unwrap_or(Path::new(""));

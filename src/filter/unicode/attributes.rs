@@ -22,7 +22,7 @@ pub(super) struct Attributes<'a> {
 }
 
 impl<'a> Attributes<'a> {
-    /// Reads the attributes behind a tag's name. `scratch` takes the values that are shown.
+    /// Reads the attributes after a tag's name. `scratch` takes the values that are shown.
     pub(super) fn read(text: &'a [u8], options: ModelOptions, scratch: &mut Vec<u8>) -> Self {
         scratch.clear();
         let mut found = Self {
@@ -100,7 +100,7 @@ fn wanted(name: &[u8]) -> Option<ModelOption> {
     }
 }
 
-/// Name and value of the first attribute in `text`, and what is behind it.
+/// Name and value of the first attribute in `text`, and what is after it.
 pub(super) fn attribute(text: &[u8]) -> Option<(&[u8], &[u8], &[u8])> {
     let start = text.iter().position(|byte| !byte.is_ascii_whitespace() && *byte != b'/')?;
     let text = &text[start..];

@@ -2,14 +2,14 @@
 //! Finds data that is written as lines of text: uuencoded files, and the armour of PGP. It holds no
 //! words.
 //!
-//! Only lines that have the form of such data are left out, so that no text is lost behind a line
+//! Only lines that have the form of such data are left out, so that no text is lost after a line
 //! that only looks like the beginning of data.
 
 use crate::filter::plain::is_armour;
 
 /// Letters that an armoured line may hold beside digits.
 const ARMOUR: &[u8] = b"+/=";
-/// A line of armoured data has at least so many bytes, or is the line behind such a line, or the
+/// A line of armoured data has at least so many bytes, or is the line after such a line, or the
 /// checksum. Single words on lines of their own are text wherever they stand.
 const FULL: usize = 40;
 
@@ -53,7 +53,7 @@ impl Blob {
         is_data
     }
 
-    /// The state behind a line of text, which may begin data.
+    /// The state after a line of text, which may begin data.
     fn beginning(line: &[u8]) -> Self {
         if let Some(rest) = line.strip_prefix(b"begin ") {
             let digits = rest.iter().take_while(|byte| matches!(byte, b'0'..=b'7')).count();
@@ -87,7 +87,7 @@ fn is_armoured(line: &[u8]) -> bool {
 mod tests {
     use super::*;
 
-    /// The lines of a text that are no data.
+    /// The lines of a text that are not data.
     fn text(lines: &str) -> String {
         let mut blob = Blob::default();
         let kept: Vec<&str> = lines.lines().filter(|line| !blob.holds(line.as_bytes())).collect();
@@ -111,7 +111,7 @@ mod tests {
                 "-----BEGIN PGP SIGNATURE-----|Version: 1||-----END PGP SIGNATURE-----|bye",
             ),
             ("-----BEGIN PGP SIGNED MESSAGE-----\nword", "-----BEGIN PGP SIGNED MESSAGE-----|word"),
-            // Text behind the beginning of an armour is kept if it is no data.
+            // Text after the beginning of an armour is kept if it is no data.
             (
                 "-----BEGIN PGP MESSAGE-----\n\nBUY\nNOW\n\nplain words\nabc",
                 "-----BEGIN PGP MESSAGE-----||BUY|NOW||plain words|abc",

@@ -39,7 +39,7 @@ pub(super) fn declared_charset(sample: &[u8]) -> Option<Charset> {
     None
 }
 
-/// The label behind `charset=` in the value of `content`.
+/// The label after `charset=` in the value of `content`.
 fn charset_in(value: &[u8]) -> Option<&[u8]> {
     const NAME: &[u8] = b"charset";
     let at = value.windows(NAME.len()).position(|window| window.eq_ignore_ascii_case(NAME))?;

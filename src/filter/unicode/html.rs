@@ -38,19 +38,19 @@ enum State {
     Open,
     /// In a tag, outside quotes.
     Tag,
-    /// In a tag, behind a `=`.
+    /// In a tag, after a `=`.
     Equals,
     /// In a quoted value.
     Quoted(u8),
     /// In a value without quotes.
     Value,
-    /// In a comment, behind so many dashes (2 stands for two or more); 3 is `--!`.
+    /// In a comment, after so many dashes (2 stands for two or more); 3 is `--!`.
     Comment(u8),
     /// Behind `<!`, `<?` or `</`, up to `>`.
     Bogus,
     /// In an element whose text holds no tags.
     Raw,
-    /// In such an element, behind a `<` that may begin its end tag.
+    /// In such an element, after a `<` that may begin its end tag.
     RawEnd,
 }
 
@@ -243,7 +243,7 @@ impl Html {
         self.held.extend_from_slice(&text[..text.len().min(room)]);
     }
 
-    /// A byte behind `<`, or behind `<!` and dashes.
+    /// A byte after `<`, or after `<!` and dashes.
     fn open(&mut self, byte: u8, output: &mut Lines) -> usize {
         match (self.held.as_slice(), byte) {
             (b"<", b'/' | b'!') | (b"<!", b'-') => {

@@ -4,7 +4,7 @@
 use super::blob::Blob;
 use crate::model::medium::Medium;
 
-/// No line is longer, in bytes. Longer ones are cut behind a blank, or between characters.
+/// No line is longer, in bytes. Longer ones are cut after a blank, or between characters.
 pub(super) const LONGEST: usize = 8192;
 
 #[derive(Debug, Clone, Copy)]

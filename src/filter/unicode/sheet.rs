@@ -23,7 +23,7 @@ pub(super) struct Sheet {
     rules: Vec<Rule>,
     /// Rules that were read.
     read: usize,
-    /// Whether a rule that was ignored sets colours, so that the colour behind text is unknown.
+    /// Whether a rule that was ignored sets colours, so that the colour after text is unknown.
     pub has_other_colours: bool,
 }
 

@@ -22,7 +22,7 @@ use crate::filter::unicode::shapes::{
 use crate::model::medium::Medium;
 use dbacl_charset::parameters;
 
-/// Begins a line of tags: tokenizers that know it leave the words behind it whole.
+/// Begins a line of tags: tokenizers that know it leave the words after it whole.
 pub(super) const MARK: u8 = 0x1F;
 /// Bytes of subject and text, blanks squeezed, that are read as text.
 const WINDOW: usize = 2500;
@@ -38,7 +38,7 @@ const MOST_WORDS: usize = 60;
 const MOST: usize = 64;
 /// Bytes of tags of a message.
 const MOST_TAGS: usize = 1 << 15;
-/// Bytes of a tag behind its kind.
+/// Bytes of a tag after its kind.
 const LONGEST: usize = 26;
 /// Bytes of a field Authentication-Results.
 const LONGEST_CHECKS: usize = 4096;
@@ -67,7 +67,7 @@ const PROGRAM_FIELDS: [(&[u8], &str); 13] = [
 pub(super) struct Tags {
     /// All lines of the text are passed on as they come, and not only its beginning and its end.
     pub is_whole: bool,
-    /// The tags found so far, each with a blank behind it.
+    /// The tags found so far, each with a blank after it.
     found: Vec<u8>,
     subject: Vec<u8>,
     /// The text, blanks squeezed; of a long one the first [`WINDOW`] bytes and what came last.
@@ -292,7 +292,7 @@ impl Tags {
     }
 
     fn received(&mut self, value: &[u8]) {
-        // The date behind it is no tag.
+        // The date after it is no tag.
         let end = memchr::memchr(b';', value).unwrap_or(value.len());
         self.relay.clear();
         self.relay.extend_from_slice(&value[..end]);

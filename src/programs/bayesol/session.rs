@@ -69,8 +69,8 @@ impl Condition for RowExpression {
 const FLUSH_AT: usize = 1 << 16;
 
 impl Session<'_> {
-    /// Writes what has gathered. The first failure is told, unless a reader has gone away. It does
-    /// not change the exit status, which is the answer.
+    /// Writes what has gathered. The first failure is reported, unless a reader has gone away. It
+    /// does not change the exit status, which is the answer.
     pub(super) fn flush(&mut self) {
         let written = self.stdout.write_all(&self.out).and_then(|()| self.stdout.flush());
         self.out.clear();

@@ -135,7 +135,7 @@ pub struct Frame {
     pub labels: usize,
     /// Documents.
     pub documents: u64,
-    /// How many of them are in a block, at most.
+    /// The most of them that a block holds.
     pub block: u64,
     /// The median number of words.
     pub median: u64,

@@ -93,7 +93,7 @@ const STEPS: usize = 24;
 /// The highest curvature that is considered.
 const MOST_CURVED: f64 = 2.0;
 
-/// Steps of Newton's method for the curvature, at most.
+/// The most steps of Newton's method for the curvature.
 const NEWTON_STEPS: usize = 12;
 
 /// Bins of probabilities.

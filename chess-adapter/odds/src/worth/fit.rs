@@ -44,7 +44,7 @@ pub(crate) struct Fitted {
 
 /// Positions after which the values are changed.
 const BATCH: usize = 2_048;
-/// How much of what is learned of a position a search's value makes, rather than the result.
+/// Weight of the search's value in what a position is worth; the game's result has the rest.
 const FOUND: f32 = 0.8;
 /// Passes through all positions.
 const PASSES: u16 = 8;

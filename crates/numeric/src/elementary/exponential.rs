@@ -54,7 +54,7 @@ static SERIES: [u128; TERMS] = {
     series
 };
 
-/// The same coefficients, as many as 64 bits hold, Q64.
+/// The same coefficients in 64 bits (Q64), as many as are not 0 then.
 static SHORT_SERIES: [u64; 6] = {
     let mut short = [0; 6];
     let mut at = 0;

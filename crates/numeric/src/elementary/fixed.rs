@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //! Whole numbers as fractions: products of 128 bits, and rounding to the nearest f64.
 //!
-//! "Q63" and its like say how many bits stand behind the point: a Q63 number `n` means `n/2^63`.
+//! "Q63" and its like say how many bits stand after the point: a Q63 number `n` means `n/2^63`.
 //! Such numbers have the same bits on every processor and with every C library.
 
 /// `ln 2`, Q128, rounded down.

@@ -206,7 +206,7 @@ impl Words {
     }
 }
 
-/// A character in UTF-8, given by its code point, and the number of its bytes. The bytes behind
+/// A character in UTF-8, given by its code point, and the number of its bytes. The bytes after
 /// them have no meaning.
 #[inline]
 pub(super) fn encoded(code: u32) -> ([u8; 4], usize) {
@@ -220,7 +220,7 @@ pub(super) fn encoded(code: u32) -> ([u8; 4], usize) {
     (bytes.to_le_bytes(), length)
 }
 
-/// The class of the character at `at`; behind the end, that of a blank.
+/// The class of the character at `at`; after the end, that of a blank.
 fn class(cells: &[Cell], at: usize) -> Class {
     cells.get(at).map_or(Class::Cut, |cell| cell.class())
 }

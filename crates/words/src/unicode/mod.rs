@@ -33,11 +33,11 @@ use fold::Folder;
 pub struct UnicodeTokenizer {
     scheme: Scheme,
     keep_case: bool,
-    /// N-grams go on behind the end of a line.
+    /// N-grams go on after the end of a line.
     straddle: bool,
     folder: Folder,
     words: Words,
-    /// A line of ASCII in small letters, and what is behind it.
+    /// A line of ASCII in small letters, and what is after it.
     padded: Vec<u8>,
 }
 
