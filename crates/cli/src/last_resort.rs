@@ -16,15 +16,19 @@ use signal_hook::flag;
 use std::fs;
 use std::hint::black_box;
 use std::mem::MaybeUninit;
-use std::sync::atomic::{AtomicI32, AtomicU8, Ordering};
+use std::sync::atomic::{AtomicU8, AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 static BEGINNING: OnceLock<[&'static str; 2]> = OnceLock::new();
 static STATUS: AtomicU8 = AtomicU8::new(1);
-/// The thread that ends the process, 0 for none.
-static ENDS: AtomicI32 = AtomicI32::new(0);
+/// The thread that ends the process, by the address of its `OWN`; 0 for none.
+static ENDS: AtomicUsize = AtomicUsize::new(0);
 static ACTION: OnceLock<fn()> = OnceLock::new();
+thread_local! {
+    /// Its address differs from thread to thread, on all systems, and takes no memory to ask for.
+    static OWN: u8 = const { 0 };
+}
 
 /// From now on `program` prints a line and ends with a status when it would abort. Its name and
 /// `mark` begin the line: `:error: ` in the programs of dbacl 1.14.1, `: ` in newer ones. A write
@@ -107,7 +111,7 @@ fn touch_stack() {
 /// Ends the process as when memory runs out: the line, the action, the status. Takes no memory.
 /// Only one thread prints the line; the others stand still.
 pub fn end() {
-    let own = rustix::thread::gettid().as_raw_nonzero().get();
+    let own = OWN.with(|own| std::ptr::from_ref(own).addr());
     if let Err(first) = ENDS.compare_exchange(0, own, Ordering::Relaxed, Ordering::Relaxed) {
         if first != own {
             loop {
