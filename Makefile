@@ -13,7 +13,7 @@ PROGRAMS = dbacl dbacl-text dbacl-eval bayesol mailinspect hypex mailcross mailt
   dbacl-server dbacl-imap chess-adapter
 
 .PHONY: help demo links quick test check bench instructions chess-report release-models fuzz signature install release setup \
-  test-spark dist check-dist check-twice deb check-deb check-systems digits signature-long field \
+  test-spark dist check-dist check-twice deb check-deb try-all check-systems digits signature-long field \
   field-quick field-document field-pages site
 
 help:
@@ -39,6 +39,7 @@ help:
 	@echo 'make check-twice  what make dist makes is equal when it is made again elsewhere'
 	@echo 'make deb        the Debian source package: target/deb'
 	@echo 'make check-deb  builds it in a clean system; lintian, autopkgtest, piuparts, upgrade'
+	@echo 'make try-all    installs the release in five ways, each in a clean system'
 	@echo 'make release-models  the model of chess that is installed, in models/chess; five minutes'
 	@echo 'make install    programs, man pages, documents, completions, wrappers into $$(DESTDIR)$$(PREFIX)'
 
@@ -226,6 +227,10 @@ deb:
 
 check-deb: deb
 	@packaging/check-deb $(or $(CARGO_TARGET_DIR),target)/deb
+
+# Five installs in clean systems, from what `make dist check-deb python` has made.
+try-all:
+	@packaging/try-all $(addprefix $(or $(CARGO_TARGET_DIR),target)/,dist deb wheels)
 
 # Needs maturin, a Python package.
 python:

@@ -8,6 +8,7 @@ use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
 
 fn text(name: &str) -> String {
     fs::read_to_string(root().join(name)).unwrap_or_else(|error| panic!("{name}: {error}"))
@@ -296,7 +297,7 @@ fn version_and_date_are_the_same_everywhere() {
 
 #[test]
 fn scripts_can_be_parsed() {
-    for script in ["deb", "dist", "image", "check-dist", "check-twice", "check-deb"] {
+    for script in ["clean.sh", "deb", "dist", "check-dist", "check-twice", "check-deb", "try-all"] {
         run("bash", script, &["-n", &format!("packaging/{script}")]);
     }
 }
@@ -304,31 +305,63 @@ fn scripts_can_be_parsed() {
 /// An image has no system whose certificates `dbacl-imap` could use.
 #[test]
 fn the_image_has_the_programs_and_certificates() {
+    if !is_installed("python3", "packaging/image") {
+        return;
+    }
     let folder = tempfile::tempdir().expect("a folder");
     let path = |name: &str| folder.path().join(name);
-    for name in ["from/bin/dbacl", "from/libexec/wrapper", "list"] {
-        let file = path(name);
-        fs::create_dir_all(file.parent().expect("a folder")).expect("a folder");
-        fs::write(file, name).expect("a file");
+    let machines = ["dbacl-2-x86_64-unknown-linux-gnu", "dbacl-2-aarch64-unknown-linux-gnu"];
+    for machine in machines {
+        for name in ["bin/dbacl", "libexec/wrapper"] {
+            let file = path(machine).join(name);
+            fs::create_dir_all(file.parent().expect("a folder")).expect("a folder");
+            fs::write(file, format!("{machine} {name}")).expect("a file");
+        }
     }
-    let fill = |list: &str, tree: &str| {
-        let mut image = command("sh");
-        image.arg(root().join("packaging/image")).arg("--tree").arg(path("from")).arg(path(tree));
-        image.env("CERTIFICATES", path(list)).output().expect("a shell")
+    fs::write(path("list"), "authorities").expect("a file");
+    let make = |list: &str, archive: &str| {
+        let mut image = command("python3");
+        image.arg(root().join("packaging/image")).arg(path(archive)).arg("2").args(machines);
+        image.env("CERTIFICATES", path(list)).current_dir(folder.path()).output().expect("python")
     };
-    let output = fill("list", "image");
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    for (name, expected) in [
-        ("bin/dbacl", "from/bin/dbacl"),
-        ("libexec/wrapper", "from/libexec/wrapper"),
-        ("etc/ssl/certs/ca-certificates.crt", "list"),
-    ] {
-        let found = fs::read_to_string(path("image").join(name));
-        assert_eq!(found.expect(name), expected);
+    let unpack = |archive: &Path, into: &Path| {
+        fs::create_dir(into).expect("a folder");
+        let status = command("tar").arg("-xf").arg(archive).arg("-C").arg(into).status();
+        assert!(status.expect("tar").success(), "{}", archive.display());
+    };
+    for archive in ["image", "again"] {
+        let output = make("list", archive);
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     }
-    let said = fill("nowhere", "other");
-    let errors = String::from_utf8_lossy(&said.stderr).into_owned();
-    assert!(!said.status.success() && errors.contains("install ca-certificates"), "{errors}");
+    assert_eq!(fs::read(path("image")).expect("one"), fs::read(path("again")).expect("another"));
+
+    unpack(&path("image"), &path("layout"));
+    let blob = |descriptor: &Value| {
+        let digest = descriptor["digest"].as_str().expect("a digest");
+        path("layout/blobs").join(digest.replace(':', "/"))
+    };
+    let read = |file: &Path| -> Value {
+        serde_json::from_slice(&fs::read(file).expect("a file")).expect("JSON")
+    };
+    let list = read(&blob(&read(&path("layout/index.json"))["manifests"][0]));
+    for (number, (machine, name)) in machines.iter().zip(["amd64", "arm64"]).enumerate() {
+        let entry = &list["manifests"][number];
+        assert_eq!(entry["platform"]["architecture"], name);
+        let manifest = read(&blob(entry));
+        assert_eq!(read(&blob(&manifest["config"]))["architecture"], name);
+        unpack(&blob(&manifest["layers"][0]), &path(name));
+        for (file, expected) in [
+            ("bin/dbacl", format!("{machine} bin/dbacl")),
+            ("libexec/wrapper", format!("{machine} libexec/wrapper")),
+            ("etc/ssl/certs/ca-certificates.crt", "authorities".to_owned()),
+        ] {
+            assert_eq!(fs::read_to_string(path(name).join(file)).expect(file), expected);
+        }
+    }
+
+    let output = make("nowhere", "other");
+    let errors = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(!output.status.success() && errors.contains("install ca-certificates"), "{errors}");
 }
 
 /// A package installs programs in `/usr/bin`, `make install` in `/usr/local/bin`. systemd searches
