@@ -497,17 +497,19 @@ def sizes(record):
     text = (
         f"Run of {record['date']}, plan `{plan['name']}`, on {record['processor']}. "
         f"Corpora: {corpora}. "
-        f"Streams have {plan['stream']} messages, with few labels {plan['asked']}; "
-        f"a delay is {plan['delay']}, and of a stream of {plan['late']} those after it count; "
-        f"{plan['labels']} labels may be asked for; a batch has {plan['batch']}, a cold start "
-        f"{plan['draws']} draws of {plan['each']} of each kind; {plan['disguised']} spam messages "
-        "are disguised. "
+        f"A stream has {plan['stream']} messages. In active learning, {plan['labels']} of "
+        f"{plan['asked']} messages may be labelled. With delayed feedback, labels come {plan['delay']} "
+        f"messages later, and of {plan['late']} messages those after the first label count. "
+        f"A batch has up to {plan['batch']} messages. A cold start is the mean of {plan['draws']} "
+        f"draws, each tested on {plan['each']} messages of each kind. "
+        f"{plan['disguised']} spam messages are disguised. "
     )
     load, count = record["load"], record["processors"]
     if load <= count + 1:
         return text + "The machine did little else.\n"
     return text + (
-        f"On average {load:.0f} processes wanted the {count} processors, so elapsed times are not shown.\n"
+        f"The machine was busy ({load:.0f} processes on {count} processors), "
+        "so elapsed times are not shown.\n"
     )
 
 
