@@ -112,7 +112,7 @@ pub(crate) fn take_memory<T>(vector: &Vec<T>, length: usize) {
         let advise = |from: usize, to: usize, advice: Advice| {
             if from < to {
                 // SAFETY: whole pages within the vector's own memory; either advice leaves what
-                // they hold as it is, and refusing it is no error.
+                // they hold as it is, and refusing it is not an error.
                 let _ = unsafe { madvise(from as *mut _, to - from, advice) };
             }
         };

@@ -95,7 +95,7 @@ pub enum Error {
     /// More regular expressions than a model can number.
     #[error("too many regular expressions")]
     TooManyPatterns,
-    /// The target of a save exists and is no file of dbacl.
+    /// The target of a save exists and is not a file of dbacl.
     #[error("the file {} is already used for something", path.display())]
     Occupied {
         /// The file concerned.

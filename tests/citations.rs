@@ -159,7 +159,8 @@ fn links_lead_to_files() {
             continue;
         }
         let folder = root().join(&name).parent().expect("a folder").to_path_buf();
-        // What stands between marks of code is no link: every second piece, of blocks and of spans.
+        // What stands between marks of code is not a link: every second piece, of blocks and of
+        // spans.
         let prose: String =
             text.split("```").step_by(2).flat_map(|part| part.split('`').step_by(2)).collect();
         for link in prose.split("](").skip(1) {

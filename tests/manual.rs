@@ -115,7 +115,7 @@ fn readers_of_manual_pages_have_no_complaint() {
                 "man" => output.stderr,
                 _ => output.stdout,
             };
-            // Where paper ends within a row of a table is no fault of the page.
+            // Where paper ends within a row of a table is not a fault of the page.
             let is_fault =
                 |line: &&str| !line.ends_with("table text block will not fit on one page");
             let said = String::from_utf8_lossy(&said);

@@ -124,6 +124,6 @@ fn only_the_beginning_of_a_mail_is_judged_and_learned() {
     assert_eq!(correct(&other), first, "it is known");
     place.write("ham.mbox", format!("From a@b.c Mon Jan  1 00:00:00 2024\n{other}"));
     let done = place.dbacl("--mail-learn f ham=ham.mbox spam=spam.mbox").output();
-    // The mail was found in its folder: it is no correction any more.
+    // The mail was found in its folder: it is not a correction any more.
     assert!(!done.contains("correction"), "{}", done);
 }

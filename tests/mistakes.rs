@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-//! What people type at first with a mail filter: folders of mailboxes, files that are no mail,
+//! What people type at first with a mail filter: folders of mailboxes, files that are not mail,
 //! arguments in another order. Either it works, or one line says what to type.
 
 use crate::folders::contents;

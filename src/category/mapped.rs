@@ -23,7 +23,7 @@ pub type MappedCategory = Category<Mmap>;
 /// Opens the category at `path` and reads it into memory.
 ///
 /// # Errors
-/// [`Error::Io`] when the file cannot be read, is no regular file or finds no memory,
+/// [`Error::Io`] when the file cannot be read, is not a regular file or finds no memory,
 /// [`Error::NotACategory`] when its first line is not that of a category, [`Error::Damaged`] and
 /// its like when it is truncated or has impossible values.
 pub fn open(path: &Path) -> Result<MappedCategory> {
@@ -54,7 +54,7 @@ fn read(path: &Path, see: impl FnOnce(&Metadata)) -> Result<Mmap> {
 /// # Safety
 /// Nobody may change or truncate the file as long as the category lives: data that was read may
 /// change, and reading what was cut off ends the process. Replacing the file by renaming another
-/// over it is no change in this sense.
+/// over it is not a change in this sense.
 #[allow(unsafe_code)]
 pub(crate) unsafe fn map(path: &Path, see: impl FnOnce(&Metadata)) -> Result<MappedCategory> {
     let (file, found) = open_known(path).map_err(|error| Error::io(path, error))?;
@@ -98,7 +98,7 @@ fn copy(mut file: &File, length: u64) -> io::Result<MmapMut> {
 /// Opens a category from its bytes, which are copied into anonymous memory.
 ///
 /// # Errors
-/// [`Error::Damaged`] when the bytes are no category, [`Error::Io`] when there is no memory.
+/// [`Error::Damaged`] when the bytes are not a category, [`Error::Io`] when there is no memory.
 pub(crate) fn from_bytes(bytes: &[u8]) -> Result<MappedCategory> {
     let refused = |error| Error::io(Path::new(IN_MEMORY), error);
     let mut memory = MmapMut::map_anon(bytes.len()).map_err(refused)?;
@@ -112,7 +112,7 @@ const IN_MEMORY: &str = "category in memory";
 /// The category that has these bytes.
 ///
 /// # Errors
-/// [`Error::Damaged`] when the bytes are no category.
+/// [`Error::Damaged`] when the bytes are not a category.
 pub(crate) fn in_memory<D: AsRef<[u8]>>(bytes: D) -> Result<Category<D>> {
     Category::new(bytes).map_err(|fault| Error::damaged(Path::new(IN_MEMORY), format!("{fault:?}")))
 }

@@ -189,7 +189,7 @@ impl Beginning {
     }
 
     /// The only column, for a text; of two columns with label and text the label is where there are
-    /// fewer different fields, which are all labels. The first row is no heading if its label
+    /// fewer different fields, which are all labels. The first row is not a heading if its label
     /// occurs again.
     fn only_two(&self, reading: &Reading) -> Option<Layout> {
         let columns = self.rows.first()?.len();

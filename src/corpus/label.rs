@@ -4,7 +4,7 @@
 /// Bytes of the longest label.
 const LONGEST: usize = 200;
 
-/// Why a text is no label.
+/// Why a text is not a label.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum LabelFault {
     /// It is empty.
@@ -16,7 +16,7 @@ pub enum LabelFault {
     /// It holds a line end, a tab or another control character.
     #[error("the label holds a control character")]
     Control,
-    /// It is no UTF-8.
+    /// It is not UTF-8.
     #[error("the label is not UTF-8")]
     NotUtf8,
 }

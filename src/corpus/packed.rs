@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-//! Files that are compressed, read as what is in them, and files that are no text.
+//! Files that are compressed, read as what is in them, and files that are not text.
 
 use crate::corpus::document::{DataError, LONGEST};
 use bzip2::bufread::MultiBzDecoder;
@@ -188,7 +188,7 @@ impl<R: BufRead> Read for Frames<R> {
 /// Reads a file that is a text as a whole.
 ///
 /// # Errors
-/// Those of the operating system; a text that is too long or damaged, and what is no text.
+/// Those of the operating system; a text that is too long or damaged, and what is not text.
 pub fn read_text(input: impl Read, path: &Path) -> Result<Vec<u8>, DataError> {
     fn all(input: impl Read) -> io::Result<Vec<u8>> {
         let mut text = Vec::new();

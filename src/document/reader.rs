@@ -156,7 +156,7 @@ impl<'a> FeatureReader<'a> {
         source: Source<'_>,
         sink: &mut impl FeatureSink,
     ) -> io::Result<Option<io::Error>> {
-        // Lines that are documents of their own are no mailbox.
+        // Lines that are documents of their own are not a mailbox.
         let is_mail = matches!(self.decoding, Decoding::Mail { .. });
         let decoding = if is_mail && !self.extra_lines { Decoding::Never } else { self.decoding };
         let Source { name, reader } = decoding.decoded(source, sink.holds());

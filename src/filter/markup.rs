@@ -2,8 +2,8 @@
 //! The markup filter: HTML and XML to text (spec text 7, email 12).
 //!
 //! A byte machine over lines. It carries its state from line to line, rewrites each line in place
-//! and only ever shortens it. It is no HTML parser: it knows tags, quotes, comments, some sections,
-//! and the attributes whose values may be asked for.
+//! and only ever shortens it. It is not an HTML parser: it knows tags, quotes, comments, some
+//! sections, and the attributes whose values may be asked for.
 
 use crate::filter::bytes::{starts_with_ci, strip_prefix_ci};
 use crate::filter::decode::percent;

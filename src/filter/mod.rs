@@ -13,7 +13,7 @@
 //!
 //! The classic filters work on the line in place, as dbacl 1.14.1 does, and a line never grows but
 //! by what waits in the decoders of mail. [`unicode`] makes any number of texts of a line. All take
-//! time linear in what they read, what they hold of it is bounded, and none fails: what is no mail
+//! time linear in what they read, what they hold of it is bounded, and none fails: what is not mail
 //! or no markup is text. The medium of a text ([`Filter::medium`]) says which part of a message it
 //! came from.
 //!

@@ -15,7 +15,7 @@ use dbacl_words::class::{is_print, is_space};
 /// entities decoded, and URLs cut at their query or fragment.
 pub(super) fn plain_text(line: &mut Vec<u8>, in_uuencode: &mut bool, locale: Locale) -> bool {
     if *in_uuencode {
-        // A line whose first byte is no valid length is kept, and more data may follow.
+        // A line whose first byte is not a valid length is kept, and more data may follow.
         if uuencode_length(line).is_none() {
             return true;
         }

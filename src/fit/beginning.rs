@@ -110,7 +110,7 @@ mod tests {
             let begins = mail.begins(&mut bytes, true);
             assert_eq!((begins, mail.hold(&mut bytes)), expected, "{line}");
         }
-        // A source that is no mailbox is one message.
+        // A source that is not a mailbox is one message.
         mail.restart();
         for line in ["Subject: x\n", "\n", "From b@example.org Mon Jan  1 00:00:00 2024\n"] {
             let mut bytes = line.as_bytes().to_vec();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-//! A 64-bit checksum, which detects damage and names documents and sets. It is no cryptographic
+//! A 64-bit checksum, which detects damage and names documents and sets. It is not a cryptographic
 //! hash: inputs with a given sum can be constructed.
 
 /// A sum over words, order included.

@@ -126,7 +126,7 @@ mod tests {
         for (own, labels, values, expected) in [
             ("ham spam", "ham spam", vec![3.0], vec![0.0, 3.0]),
             ("ham spam", "spam ham", vec![3.0], vec![0.0, -3.0]),
-            // What is no ham is spam to the general model.
+            // What is not ham is spam to the general model.
             ("ham spam", "ham junk", vec![3.0], vec![0.0, 3.0]),
             ("ham spam", "ham work spam", vec![3.0], vec![0.0, 1.5, 3.0]),
             ("ham work spam", "ham spam", vec![1.0, 2.0, 5.0], vec![0.0, 4.0]),

@@ -399,7 +399,8 @@ mod tests {
         let promise = Promise { is_protected: false, rate: 0.01, tail: 0.02 };
         assert_eq!(limits(&own, &[promise; 2]), [NEVER, NEVER]);
         assert!(limits(&[], &[]).is_empty());
-        // All the same: nothing is known of the spread, and the largest excess itself is no excess.
+        // All the same: nothing is known of the spread, and the largest excess itself is not an
+        // excess.
         let limits = limits(&[vec![-1.0; 8], vec![-1.0; 8]], &[promise; 2]);
         assert_eq!(limits, [-1.0, -1.0]);
     }

@@ -2,7 +2,7 @@
 //! What a file seems to hold, by its first bytes: mailbox, message, or no mail at all.
 //!
 //! Folders of mail hold indexes, pictures and archives as well. A message has a header, so a file
-//! without one is no message; a mailbox begins with a line `From SENDER DATE`.
+//! without one is not a message; a mailbox begins with a line `From SENDER DATE`.
 
 use dbacl_files::format::format_of;
 
@@ -75,7 +75,7 @@ fn is_header_field(line: &[u8]) -> bool {
     length > 0 && rest.is_some_and(|rest| rest.first().is_none_or(u8::is_ascii_whitespace))
 }
 
-/// Whether bytes are no text: a zero byte is among them, or one in eight is a control character.
+/// Whether bytes are not text: a zero byte is among them, or one in eight is a control character.
 fn is_binary(bytes: &[u8]) -> bool {
     let is_control = |byte: &&u8| byte.is_ascii_control() && !byte.is_ascii_whitespace();
     bytes.contains(&0) || 8 * bytes.iter().filter(is_control).count() > bytes.len()

@@ -30,7 +30,7 @@
 //! | [`verdict_header`] | adds the header `X-DBACL` and takes out those that a message brings |
 //!
 //! All functions take bytes as they came, with either line end. They hold no more of a message than
-//! they are given, and none of them fails: where a message is no mail there is nothing to find.
+//! they are given, and none of them fails: where a message is not mail there is nothing to find.
 
 pub mod contents;
 pub mod day;

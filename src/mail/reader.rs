@@ -235,7 +235,8 @@ impl<'a> Part<'a> {
     }
 }
 
-/// The messages of `mail`; all of it is one if it is no mailbox. Together they have all its bytes.
+/// The messages of `mail`; all of it is one if it is not a mailbox. Together they have all its
+/// bytes.
 pub fn parts(mail: &[u8]) -> Vec<Part<'_>> {
     let mut scanner = Scanner::new(Holds::Mailbox);
     let mut found: Vec<Part<'_>> = Vec::new();

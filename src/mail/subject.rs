@@ -13,7 +13,7 @@ const LONGEST: usize = 80;
 const REACH: usize = 1 << 16;
 
 /// The subject of a message that begins with these bytes, decoded, in one line of at most 80
-/// characters without control characters; `None` if it is no mail or has no subject.
+/// characters without control characters; `None` if it is not mail or has no subject.
 pub fn subject(mail: &[u8]) -> Option<String> {
     field(mail, b"subject")
 }

@@ -47,7 +47,7 @@ pub(crate) enum Notice {
     /// A prior beyond [`MAX_CATEGORIES`].
     #[error("warning: maximum reached, prior weight ignored")]
     PriorIgnored,
-    /// A row, dropped, for a name that is no category; the error stands at its formulas.
+    /// A row, dropped, for a name that is not a category; the error stands at its formulas.
     #[error("error: encountered unknown category\n{0}")]
     UnknownCategory(SyntaxError),
 }

@@ -26,7 +26,7 @@ const JUDGED: usize = 500;
 const LEVEL: f64 = 0.001;
 
 /// Messages that follow each other are often of one kind, and no two months are alike: shares of
-/// unsure messages up to this many times the usual one, and a little more, are no change.
+/// unsure messages up to this many times the usual one, and a little more, are not a change.
 const TIMES: f64 = 1.5;
 
 /// What is added to that.

@@ -139,7 +139,7 @@ pub enum MailFilterError {
         /// Where it was looked for.
         place: String,
     },
-    /// A file that was given as mail is compressed, or holds something that is no mail.
+    /// A file that was given as mail is compressed, or holds something that is not mail.
     #[error(
         "{} is not mail but {what}; give mbox files, messages, Maildirs or folders of these{}",
         path.display(),

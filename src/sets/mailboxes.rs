@@ -31,8 +31,8 @@ pub(crate) struct MailFile {
     pub path: PathBuf,
     /// Whether it may hold several messages.
     pub may_be_mailbox: bool,
-    /// Whether it was found in a listing: if it is gone when it is to be read, or is no mail, it is
-    /// left out.
+    /// Whether it was found in a listing: if it is gone when it is to be read, or is not mail, it
+    /// is left out.
     pub is_listed: bool,
 }
 

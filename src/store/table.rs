@@ -172,7 +172,7 @@ fn widths(labels: usize, problems: usize) -> [usize; SECTIONS] {
 pub(crate) enum Fault {
     /// The operating system refused.
     Io(io::Error),
-    /// It is no table.
+    /// It is not a table.
     Foreign,
     /// Another version of dbacl wrote it.
     Version,

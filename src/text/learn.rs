@@ -374,7 +374,7 @@ impl<'a> Corpus<'a> {
         self.index = Index::of(&self.features);
     }
 
-    /// Labelled texts that are no copies.
+    /// Labelled texts that are not copies.
     fn originals(&self) -> usize {
         self.task.texts.len()
     }

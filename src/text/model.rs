@@ -18,7 +18,7 @@ use std::ops::Range;
 use std::path::Path;
 use std::sync::Arc;
 
-/// Why a file or bytes are no model.
+/// Why a file or bytes are not a model.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ModelError {
@@ -75,7 +75,7 @@ impl TextModel {
     /// Opens the model at `path`, all of which is read and checked.
     ///
     /// # Errors
-    /// A file that cannot be read, is no model, or is damaged.
+    /// A file that cannot be read, is not a model, or is damaged.
     pub fn open(path: &Path) -> Result<Self, ModelError> {
         Self::of(&Container::open(path)?).map_err(|error| match error {
             ModelError::Damaged(fault) => fault.at(path).into(),
@@ -87,7 +87,7 @@ impl TextModel {
     /// The model that [`Self::to_bytes`] has made.
     ///
     /// # Errors
-    /// Bytes that are no model, or damaged.
+    /// Bytes that are not a model, or damaged.
     pub fn from_bytes(bytes: impl AsRef<[u8]>) -> Result<Self, ModelError> {
         Self::of(&Container::new(bytes)?)
     }
@@ -351,9 +351,9 @@ pub struct Predictor {
 impl Predictor {
     /// The same predictor, which also says that a text has none of the labels, so often that about
     /// the share `kept` of the texts that have one keep it: from 0.8 to 0.99. A label `none`, whose
-    /// examples then say what such texts look like, is no answer of its own. `None` where the model
-    /// does not know how: models of several labels a text, of earlier versions, or of very few
-    /// texts.
+    /// examples then say what such texts look like, is not an answer of its own. `None` where the
+    /// model does not know how: models of several labels a text, of earlier versions, or of very
+    /// few texts.
     pub fn keeping(mut self, kept: f64) -> Option<Self> {
         self.kept = Some(kept);
         (!self.table.scale.refusals.is_empty()).then_some(self)

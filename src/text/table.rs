@@ -498,7 +498,7 @@ mod tests {
                 for at in 0..bytes.len().min(400) {
                     let mut damaged = bytes.clone();
                     damaged[at] ^= 0x81;
-                    // Whatever it is, it is no crash.
+                    // Whatever it is, it is not a crash.
                     drop(Table::from_bytes(&damaged));
                 }
             }

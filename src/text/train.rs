@@ -60,7 +60,7 @@ pub enum TrainError {
     /// A model that keeps no documents cannot be trained again with more or fewer.
     #[error("the model keeps no documents: it was trained without --keep")]
     NotKept,
-    /// What was made is no model.
+    /// What was made is not a model.
     #[error(transparent)]
     Model(#[from] ModelError),
     /// A temporary file cannot be written or read.

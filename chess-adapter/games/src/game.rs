@@ -168,7 +168,7 @@ impl Game {
     ///
     /// # Errors
     ///
-    /// A word is no legal move; those before it have been played.
+    /// A word is not a legal move; those before it have been played.
     pub fn play_words(&mut self, words: &str) -> Result<()> {
         for word in words.split_whitespace() {
             self.play(self.read_move(word)?);

@@ -9,7 +9,7 @@ use shakmaty::{Chess, Move};
 
 use crate::signs;
 
-/// Why a word is no move here.
+/// Why a word is not a move here.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WordError {
     /// Not a move in any notation read here.

@@ -64,7 +64,8 @@ fn in_ascii(word: &[u8]) -> String {
     out
 }
 
-/// The plain word with these piece letters as English ones; `None` if a capital is no piece there.
+/// The plain word with these piece letters as English ones; `None` if a capital is not a piece
+/// there.
 pub(crate) fn translated(word: &str, letters: &[&str; 5]) -> Option<String> {
     let mut out = String::with_capacity(word.len());
     let mut rest = word;
@@ -94,9 +95,9 @@ pub(crate) fn read_result(word: &[u8]) -> Option<Outcome> {
     Some(Outcome::Known(KnownOutcome::Decisive { winner }))
 }
 
-/// Whether a word between moves is no attempt at one: assessments (`±`, `+/=`), `N` for a novelty,
-/// `D` for a diagram, words of text. Moves name a square (or `f9`), castle, pass (`--`), or are
-/// cut short (`exd`, `Nf`).
+/// Whether a word between moves is not an attempt at one: assessments (`±`, `+/=`), `N` for a
+/// novelty, `D` for a diagram, words of text. Moves name a square (or `f9`), castle, pass (`--`),
+/// or are cut short (`exd`, `Nf`).
 pub(crate) fn is_remark(word: &[u8]) -> bool {
     let word = plain(word);
     let bytes = word.as_bytes();

@@ -139,7 +139,7 @@ impl Run<'_, '_> {
     }
 
     /// The line of a root move that has an exact value. A mate is shown as one only if the line
-    /// leads to it, move by move; otherwise the value is the highest or lowest that is no mate.
+    /// leads to it, move by move; otherwise the value is the highest or lowest that is not a mate.
     fn line(&self, root: &Root) -> Line {
         let (value, mut moves) = (root.told_value(), root.line.clone());
         let is_mate = Value(value).mate_in().is_some();

@@ -179,7 +179,7 @@ fn side(board: &Board, color: Color, mut add: impl FnMut(usize, i32)) {
             }
         }
     }
-    // One attacker alone is no attack.
+    // One attacker alone is not an attack.
     if attackers > 1 {
         let strength = [50, 75, 90, 100][usize::try_from(attackers - 2).map_or(0, |n| n.min(3))];
         let weighted = pressure * strength / 100;

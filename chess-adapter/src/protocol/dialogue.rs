@@ -217,7 +217,7 @@ pub(crate) fn run(
 fn output(shared: &Shared, failed: &Rc<Cell<Option<io::Error>>>) -> Output {
     let (ended, failed) = (shared.ended.clone(), failed.clone());
     Box::new(move |line| {
-        // What fails while ending is no news.
+        // What fails while ending is not news.
         if !ended.load(Ordering::SeqCst) {
             let mut out = io::stdout().lock();
             if let Err(error) = writeln!(out, "{line}").and_then(|()| out.flush()) {

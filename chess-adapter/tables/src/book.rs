@@ -136,7 +136,7 @@ impl Book {
     ///
     /// # Errors
     ///
-    /// The file cannot be read, or is no book.
+    /// The file cannot be read, or is not a book.
     pub fn open(path: &Path) -> Result<Self> {
         let bytes = read_regular(path).with_context(|| Cannot::Read(path.into()))?;
         if bytes.starts_with(TEXT_MAGIC.as_bytes()) {

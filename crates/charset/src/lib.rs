@@ -6,11 +6,11 @@
 //! label, byte order mark or sample ─→ Charset ─→ Decoder: bytes ─→ UTF-8
 //! ```
 //!
-//! Labels are those of the WHATWG's Encoding Standard and further names that mail uses. UTF-7
-//! (RFC 2152), HZ (RFC 1843), ISO-2022-KR (RFC 1557), UTF-32 and code pages of DOS are no encodings
-//! of that standard; they are brought into one that is, a few bytes at a time (`stateful`, `wide`,
-//! `pages`). What cannot be decoded
-//! becomes U+FFFD, so nothing around it is lost. A decoder holds a few bytes, whatever it is fed.
+//! Labels are those of the WHATWG's Encoding Standard and further names that mail uses. UTF-7 (RFC
+//! 2152), HZ (RFC 1843), ISO-2022-KR (RFC 1557), UTF-32 and code pages of DOS are not encodings of
+//! that standard; they are brought into one that is, a few bytes at a time (`stateful`, `wide`,
+//! `pages`). What cannot be decoded becomes U+FFFD, so nothing around it is lost. A decoder holds a
+//! few bytes, whatever it is fed.
 //!
 //! [`transfer`] decodes base64 and quoted-printable, [`fields`] the encoded words of header fields,
 //! [`parameters`] what stands after a `;` in them, and [`references`] the character references of

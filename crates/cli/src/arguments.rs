@@ -86,7 +86,7 @@ pub fn say(program: &str, text: &str) {
     output::raw(format!("{program}: {text}").as_bytes());
 }
 
-/// Writes `text` to standard output. A reader that has gone away is no failure.
+/// Writes `text` to standard output. A reader that has gone away is not a failure.
 ///
 /// # Errors
 ///

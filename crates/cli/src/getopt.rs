@@ -76,7 +76,7 @@ pub enum Event<K> {
         /// The value, whatever its bytes.
         value: Option<OsString>,
     },
-    /// An argument that is no option.
+    /// An argument that is not an option.
     Operand(OsString),
     /// A mistake: getopt's message, without a newline. There is no other event for the mistaken
     /// option.

@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 /// exists; otherwise all settings have their defaults.
 ///
 /// # Errors
-/// The file cannot be read, is no TOML, or has unknown settings or wrong values.
+/// The file cannot be read, is not TOML, or has unknown settings or wrong values.
 pub fn read<T>(path: Option<&Path>, usual: Option<PathBuf>) -> Result<T, String>
 where
     T: DeserializeOwned + Default,
@@ -40,7 +40,7 @@ const KINDS: [(&str, &str); 7] = [
 /// Reads the settings in `text`. Errors name `path`.
 ///
 /// # Errors
-/// It is no TOML, or has unknown settings or wrong values.
+/// It is not TOML, or has unknown settings or wrong values.
 pub fn parse<T: DeserializeOwned>(text: &str, path: &Path) -> Result<T, String> {
     toml::from_str(text).map_err(|error| {
         let at = error.span().map_or(0, |span| span.start);
@@ -62,7 +62,7 @@ pub fn parse<T: DeserializeOwned>(text: &str, path: &Path) -> Result<T, String> 
 ///
 /// # Errors
 ///
-/// A setting that is no text.
+/// A setting that is not text.
 pub fn text<T: Serialize + Default>(settings: &T) -> Result<String, toml::ser::Error> {
     let usual = toml::Table::try_from(T::default())?;
     let mut own = toml::Table::try_from(settings)?;

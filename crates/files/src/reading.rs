@@ -34,7 +34,7 @@ pub fn open_at_once(path: &Path) -> io::Result<File> {
 /// Opens a regular file; anything else, such as a pipe with a name, is refused at once.
 ///
 /// # Errors
-/// Those of the operating system; [`io::ErrorKind::InvalidInput`] for what is no regular file.
+/// Those of the operating system; [`io::ErrorKind::InvalidInput`] for what is not a regular file.
 pub fn open_regular(path: &Path) -> io::Result<File> {
     open_known(path).map(|(file, _)| file)
 }
@@ -118,7 +118,7 @@ pub fn read_small(path: &Path) -> io::Result<Vec<u8>> {
 /// The text of a regular file that is small by nature.
 ///
 /// # Errors
-/// Those of [`read_small`]; [`io::ErrorKind::InvalidData`] for what is no UTF-8.
+/// Those of [`read_small`]; [`io::ErrorKind::InvalidData`] for what is not UTF-8.
 pub fn read_small_text(path: &Path) -> io::Result<String> {
     text(read_small(path)?)
 }
@@ -126,7 +126,7 @@ pub fn read_small_text(path: &Path) -> io::Result<String> {
 /// The text of a regular file.
 ///
 /// # Errors
-/// Those of [`read_regular`]; [`io::ErrorKind::InvalidData`] for what is no UTF-8.
+/// Those of [`read_regular`]; [`io::ErrorKind::InvalidData`] for what is not UTF-8.
 pub fn read_text(path: &Path) -> io::Result<String> {
     text(read_regular(path)?)
 }

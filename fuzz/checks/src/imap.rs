@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-//! A hostile IMAP server, and files that are no state: faults, and no lessons that nobody has
+//! A hostile IMAP server, and files that are not a state: faults, and no lessons that nobody has
 //! given.
 
 use dbacl_imap::{Config, Credentials, Fault, Flags, Folder, Mail, Session, State, Wire};

@@ -32,7 +32,7 @@ pub fn tables(data: &[u8]) {
     let read = documents(text);
     let length: usize = read.0.iter().map(|one| one.1.len()).sum();
     let is_plain = read_text(text, name).is_ok_and(|own| own == text);
-    // Half of a surrogate pair and what is no UTF-16 become three bytes each.
+    // Half of a surrogate pair and what is not UTF-16 become three bytes each.
     assert!(!is_plain || length <= 3 * text.len() + read.0.len());
     let Ok(characters) = std::str::from_utf8(text) else { return };
     if text.len() > 4096 || !is_plain || text.starts_with(b"\xef\xbb\xbf") {

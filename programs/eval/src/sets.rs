@@ -74,7 +74,7 @@ pub(crate) fn candidates(list: Candidates) -> Result<Vec<OptionSet>, String> {
 /// Reads `NAME: OPTIONS`, or options alone, which then are the name.
 pub(crate) fn parse(text: &str) -> Result<OptionSet, String> {
     let (name, options) = match text.split_once(':') {
-        // a colon of an option, as in -T email:headers, is no end of a name
+        // a colon of an option, as in -T email:headers, is not an end of a name
         Some((name, options)) if !text.trim_start().starts_with('-') => (name, options),
         _ => (text, text),
     };

@@ -35,7 +35,7 @@ const fn is_plain(letter: char) -> bool {
     matches!(letter, ' '..='~')
 }
 
-/// A name of IMAP as UTF-8. A name that is no valid modified UTF-7 is returned unchanged.
+/// A name of IMAP as UTF-8. A name that is not a valid modified UTF-7 is returned unchanged.
 pub fn from_imap(name: &str) -> String {
     try_from_imap(name).unwrap_or_else(|| name.to_owned())
 }

@@ -106,7 +106,7 @@ fn begin(options: &Options) -> Result<(), (u8, String)> {
         })
     };
     match result {
-        // The connection was cut off because the program is being stopped; that is no failure.
+        // The connection was cut off because the program is being stopped; that is not a failure.
         Err(_) if is_stopped.load(Ordering::SeqCst) => Ok(()),
         Err(fault) => {
             let (status, text) = failure(&fault, &config);

@@ -547,7 +547,7 @@ fn saslname(user: &str) -> String {
     user.replace('=', "=3D").replace(',', "=2C")
 }
 
-/// The name of a folder; `None` if it is no text.
+/// The name of a folder; `None` if it is not text.
 fn name_of(mailbox: &Mailbox<'_>) -> Option<String> {
     match mailbox {
         Mailbox::Inbox => Some("INBOX".into()),

@@ -116,7 +116,7 @@ impl Filter {
         Ok(Some(topic.map_or(Label::Ham, Label::Topic)))
     }
 
-    /// Learns messages, as [`Learn`] has it. What is no mail teaches nothing, also if it comes
+    /// Learns messages, as [`Learn`] has it. What is not mail teaches nothing, also if it comes
     /// alone: trying again would not help.
     pub(crate) fn learn(&mut self, label: Label, mails: &[Vec<u8>]) -> Result<usize, Fault> {
         let name = self.name(label)?;

@@ -204,7 +204,7 @@ mod tests {
     use super::*;
 
     /// Certificates of `openssl req -x509` for `mail.example.org` from 2026 to 2036, in base64: an
-    /// authority's (CA:TRUE), the same without names of hosts, and one that is no authority's.
+    /// authority's (CA:TRUE), the same without names of hosts, and one that is not an authority's.
     const AUTHORITY: &str = "\
     MIIBqDCCAU6gAwIBAgIUCD7sDE3mmf6cSv81Vvp+PnMYalUwCgYIKoZIzj0EAwIwGzEZMBcGA1UEAwwQbWFpbC5l \
     eGFtcGxlLm9yZzAeFw0yNjExMjgwODE4MjlaFw0zNjExMjUwODE4MjlaMBsxGTAXBgNVBAMMEG1haWwuZXhhbXBs \

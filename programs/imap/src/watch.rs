@@ -468,7 +468,7 @@ impl<'a> Watcher<'a> {
                 if letter::is_own(state, &mail) {
                     continue;
                 }
-                // What is no mail stays where it is.
+                // What is not mail stays where it is.
                 let Some(found) = self.filter.classify(&mail)? else { continue };
                 if self.config.letter {
                     let doubt = Doubt::new(&found, self.filter.folder(&found.category), &mail);

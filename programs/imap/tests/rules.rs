@@ -69,7 +69,7 @@ fn moves_teach_and_nothing_else_does() {
         server.says(&[], "learned 0 messages as spam, 2 as ham");
         assert_eq!((label(1), label(2)), (ham(), ham()), "{name}");
 
-        // A copy is no move.
+        // A copy is not a move.
         client.run("SELECT INBOX");
         let uid = client.only(5);
         client.run(&format!("UID COPY {uid} Junk"));

@@ -57,7 +57,7 @@ impl Explanation {
         tokens.map(|token| (token.text.as_str(), token.bits, token.count)).collect()
     }
 
-    /// The lines of the text as pieces, with the evidence of each, `None` for what is no word.
+    /// The lines of the text as pieces, with the evidence of each, `None` for what is not a word.
     #[getter]
     fn lines(&self) -> Vec<Vec<(&str, Option<f64>)>> {
         let lines = self.explanation.lines.iter();

@@ -62,7 +62,7 @@ fn verdicts_that_cannot_be_written_are_an_error() {
     let said = done.complaint(74);
     assert_eq!(said.lines().count(), 1, "{said}");
     assert!(said.contains("cannot write standard output: No space left"), "{said}");
-    // A reader that has seen enough is no fault.
+    // A reader that has seen enough is not a fault.
     let done = scratch.sh(&format!("{judge} <names | true; echo judged"));
     assert_eq!(done.quiet(0), "judged\n");
 }

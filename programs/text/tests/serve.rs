@@ -188,7 +188,7 @@ fn models_are_read_again_without_a_lost_request() {
             kill(server.child.id(), "HUP");
             reloads(number);
         }
-        // What is no model is not taken.
+        // What is not a model is not taken.
         server.scratch.write("model", "letters");
         kill(server.child.id(), "HUP");
         assert_eq!(server.ask("POST /predict", "", "\"the whale\"").0, 200);
@@ -231,8 +231,8 @@ fn a_server_that_cannot_begin_says_why() {
     }
 }
 
-/// Stubs of what routers bring: the class of `LiteLLM`, and a provider that answers with the name of
-/// the model.
+/// Stubs of what routers bring: the class of `LiteLLM`, and a provider that answers with the name
+/// of the model.
 const STUBS: &str = r#"
 import asyncio, http.server, json, os, sys, threading, types, urllib.request
 

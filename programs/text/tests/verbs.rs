@@ -855,7 +855,7 @@ fn two_commands_train_and_test() {
     run(&scratch, "train Z.tsv.gz -q", "").output();
     assert!(scratch.path("Z.model").exists());
     assert!(run(&scratch, "train -", "a\tb\n").complaint(64).contains("-o is missing"));
-    // What is no model stays.
+    // What is not a model stays.
     scratch.write("X.model", "letters");
     run(&scratch, "train X.csv", "").complaint(73);
     assert_eq!(scratch.text("X.model"), "letters");

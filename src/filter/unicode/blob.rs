@@ -111,7 +111,7 @@ mod tests {
                 "-----BEGIN PGP SIGNATURE-----|Version: 1||-----END PGP SIGNATURE-----|bye",
             ),
             ("-----BEGIN PGP SIGNED MESSAGE-----\nword", "-----BEGIN PGP SIGNED MESSAGE-----|word"),
-            // Text after the beginning of an armour is kept if it is no data.
+            // Text after the beginning of an armour is kept if it is not data.
             (
                 "-----BEGIN PGP MESSAGE-----\n\nBUY\nNOW\n\nplain words\nabc",
                 "-----BEGIN PGP MESSAGE-----||BUY|NOW||plain words|abc",

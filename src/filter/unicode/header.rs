@@ -12,7 +12,7 @@ use crate::model::medium::Medium;
 use crate::model::settings::ModelOption;
 use dbacl_charset::{Charset, fields, parameters};
 
-/// Bytes and lines in a header that are no fields, up to which it is open whether text begins with
+/// Bytes and lines in a header that are not fields, up to which it is open whether text begins with
 /// them.
 const MOST_STRAY: usize = 1 << 13;
 const MOST_STRAY_LINES: usize = 64;
@@ -57,8 +57,8 @@ impl UnicodeMail {
         }
     }
 
-    /// A line that is no field, or that follows such a line. If a field of a known name comes next
-    /// the header goes on, and the lines before it are in it (RFC 7103, 7.2).
+    /// A line that is not a field, or that follows such a line. If a field of a known name comes
+    /// next the header goes on, and the lines before it are in it (RFC 7103, 7.2).
     fn stray(&mut self, line: &[u8]) {
         let in_message = self.is_message;
         if Field::of(line).is_some_and(|field| field.is_known(in_message)) {
@@ -81,8 +81,8 @@ impl UnicodeMail {
         }
     }
 
-    /// The lines that were doubtful are in the header: what is no field joins the field before it,
-    /// or is passed over where there is none.
+    /// The lines that were doubtful are in the header: what is not a field joins the field before
+    /// it, or is passed over where there is none.
     fn join_strays(&mut self) {
         let strays = std::mem::take(&mut self.strays);
         for line in strays.split_inclusive(|&byte| byte == b'\n') {
@@ -94,7 +94,7 @@ impl UnicodeMail {
         }
     }
 
-    /// The empty line after a header. Lines before it that are no fields are text, unless the
+    /// The empty line after a header. Lines before it that are not fields are text, unless the
     /// header says that what follows is not plainly text.
     pub(super) fn end_of_header(&mut self, line: &[u8]) {
         if !self.strays.is_empty() && self.has_fields {
@@ -111,7 +111,7 @@ impl UnicodeMail {
         }
     }
 
-    /// The end of a header: lines at its end that are no fields are text, without the empty line
+    /// The end of a header: lines at its end that are not fields are text, without the empty line
     /// that should precede it.
     pub(super) fn end_header_at_text(&mut self) {
         self.end_field();

@@ -104,7 +104,7 @@ pub(crate) struct UnicodeMail {
     field: Vec<u8>,
     /// Whether the header has a field already.
     has_fields: bool,
-    /// The last lines of the header, of which the first is no field.
+    /// The last lines of the header, of which the first is not a field.
     strays: Vec<u8>,
     headers: Headers,
     /// The header being read is that of a message, whose fields are shown.

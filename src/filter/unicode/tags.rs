@@ -292,7 +292,7 @@ impl Tags {
     }
 
     fn received(&mut self, value: &[u8]) {
-        // The date after it is no tag.
+        // The date after it is not a tag.
         let end = memchr::memchr(b';', value).unwrap_or(value.len());
         self.relay.clear();
         self.relay.extend_from_slice(&value[..end]);

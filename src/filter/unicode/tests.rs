@@ -59,7 +59,7 @@ fn mailboxes_are_cut_where_messages_begin() {
     let mbox =
         format!("{from}Subject: a\n\nx\n\n{from}Subject: b\n\nFrom here on\n\nFrom me to you\n");
     assert_eq!(read(&mbox), "10:Subject: a|3:x|10:Subject: b|3:From here on|3:From me to you");
-    // One mail is no mailbox.
+    // One message is not a mailbox.
     assert_eq!(
         read(&format!("Subject: a\n\nx\n\n{from}y\n")),
         format!(

@@ -221,8 +221,8 @@ fn conclude(
     }
 }
 
-/// Replaces the category. Returns whether it was saved: a missing folder is no error, as in dbacl
-/// 1.14.1 (case model/learn-errors), unless statuses are strict.
+/// Replaces the category. Returns whether it was saved: a missing folder is not an error, as in
+/// dbacl 1.14.1 (case model/learn-errors), unless statuses are strict.
 pub(super) fn save(
     config: &Config,
     write: &mut dyn FnMut(&mut dyn Draft) -> io::Result<()>,

@@ -53,7 +53,7 @@ impl CategorySet<Mmap> {
     /// Opens category files; each category is called by the last part of its path.
     ///
     /// # Errors
-    /// A file that cannot be read or is no category; categories that cannot be compared.
+    /// A file that cannot be read or is not a category; categories that cannot be compared.
     pub fn open<P: AsRef<Path>>(paths: &[P]) -> Result<Self, Incomparable> {
         let open = |path: &P| -> Result<_, Error> {
             let path = path.as_ref();

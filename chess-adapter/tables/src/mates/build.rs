@@ -108,7 +108,7 @@ const fn is_last(rank: Rank) -> bool {
 }
 
 impl Builder<'_> {
-    /// Marks the places that are no positions, and settles mates and what captures and promotions
+    /// Marks the places that are not positions, and settles mates and what captures and promotions
     /// decide.
     fn begin(&mut self) {
         let mut open = Vec::new();

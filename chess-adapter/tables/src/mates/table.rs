@@ -201,7 +201,7 @@ impl Table {
     ///
     /// # Errors
     ///
-    /// The bytes are no table, or damaged.
+    /// The bytes are not a table, or damaged.
     pub fn from_bytes(bytes: &[u8]) -> Result<Self> {
         let line = bytes.strip_prefix(MAGIC.as_bytes()).context("this is no table of mates")?;
         let end = line.iter().position(|&b| b == b'\n').context("the table's name is cut off")?;

@@ -61,7 +61,8 @@ impl Class {
         matches!(self, Self::Letter | Self::Hangul)
     }
 
-    /// Whether a character of this class belongs to the word of its neighbours, which are no marks.
+    /// Whether a character of this class belongs to the word of its neighbours, which are not
+    /// marks.
     pub(super) const fn joins(self, before: Self, behind: Self) -> bool {
         let digits = matches!((before, behind), (Self::Digit, Self::Digit));
         let letters = before.is_letter() && behind.is_letter();

@@ -63,7 +63,7 @@ pub fn main(program: Program) -> ExitCode {
     ExitCode::from(run.unwrap_or(1))
 }
 
-/// Writes to standard output; a reader that has gone away is no failure.
+/// Writes to standard output; a reader that has gone away is not a failure.
 fn print(text: impl AsRef<[u8]>) -> io::Result<()> {
     let failed = output::print(text.as_ref()).err();
     let complaint = failed.as_ref().and_then(output::complaint);
@@ -206,7 +206,7 @@ impl Session {
         outcome
     }
 
-    /// Adds a line to the log of what was done. Failing to write it is no error.
+    /// Adds a line to the log of what was done. Failing to write it is not an error.
     fn note(&self, line: &[u8]) {
         let path = self.folder.path.join("log").join("activity.log");
         if let Ok(mut file) = OpenOptions::new().create(true).append(true).open(path) {

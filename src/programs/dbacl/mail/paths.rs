@@ -61,7 +61,7 @@ fn fits(part: &[u8], path: &Path) -> Result<bool, Failure> {
     Ok(pattern.matches(&name))
 }
 
-/// What is in a folder; nothing if it is no folder.
+/// What is in a folder; nothing if it is not a folder.
 fn names(folder: &Path) -> Result<Vec<PathBuf>, Failure> {
     let here = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
     // The names of a folder may be readable where its files are not.
