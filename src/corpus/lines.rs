@@ -226,7 +226,7 @@ fn ndjson<'a>(
         let plain = |value: &Value| match value {
             Value::String(text) => Ok(text.clone()),
             other @ (Value::Number(_) | Value::Bool(_)) => Ok(other.to_string()),
-            _ => Err(format!("the member {:?} is no string", reading.label)),
+            _ => Err(format!("the member {:?} is not a string", reading.label)),
         };
         match member(&reading.label)? {
             Value::Array(labels) if reading.has_several => {
@@ -260,7 +260,7 @@ fn ndjson<'a>(
             own @ (Value::Number(_) | Value::Bool(_)) => {
                 text.extend_from_slice(own.to_string().as_bytes());
             }
-            _ => return Err(format!("the member {wanted:?} is no string").into()),
+            _ => return Err(format!("the member {wanted:?} is not a string").into()),
         }
     }
     Ok(text)

@@ -283,7 +283,7 @@ mod tests {
             (
                 "x.ndjson",
                 "{\"label\":[],\"text\":\"b\"}\n",
-                "x.ndjson:1: the member \"label\" is no string",
+                "x.ndjson:1: the member \"label\" is not a string",
             ),
             (
                 "x.csv",

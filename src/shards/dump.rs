@@ -38,7 +38,7 @@ pub(crate) enum ConversionFault {
 /// The text of a message about a fault in a dump.
 pub(crate) fn reason(fault: &DumpFault) -> String {
     match fault {
-        DumpFault::Foreign => "it is no online memory dump".into(),
+        DumpFault::Foreign => "it is not an online memory dump".into(),
         DumpFault::Version => "it is an online memory dump of another version".into(),
         DumpFault::Damaged(what) => format!("it is damaged: {what}"),
     }

@@ -146,7 +146,7 @@ impl Book {
         let (records, rest) = bytes.as_chunks();
         let rows: Vec<Row> = records.iter().map(row_of_record).collect();
         if rows.is_empty() || !rest.is_empty() || !rows.is_sorted_by_key(|row| row.key) {
-            bail!("{} is no opening book", path.display());
+            bail!("{} is not an opening book", path.display());
         }
         Ok(Self::of(rows))
     }

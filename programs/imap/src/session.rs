@@ -539,7 +539,7 @@ const fn within(count: usize) -> Result<(), Fault> {
 
 fn mailbox(name: &str) -> Result<Mailbox<'static>, Fault> {
     Mailbox::try_from(name.to_owned())
-        .map_err(|_| Fault::Local(format!("{} is no name of a folder", name.escape_debug())))
+        .map_err(|_| Fault::Local(format!("{} is not the name of a folder", name.escape_debug())))
 }
 
 /// A user's name as `OAUTHBEARER` writes it (RFC 5801, 4: `saslname`).

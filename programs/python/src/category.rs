@@ -26,7 +26,7 @@ impl Category {
     fn of_bytes(bytes: Vec<u8>) -> PyResult<Self> {
         let category = dbacl::Category::new(bytes);
         let category = category
-            .map_err(|_| errors::Error::new_err("the bytes are no category, or damaged"))?;
+            .map_err(|_| errors::Error::new_err("the bytes are not a category, or damaged"))?;
         Ok(Self { category: Arc::new(category) })
     }
 

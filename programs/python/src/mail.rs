@@ -66,7 +66,7 @@ fn lock(filter: &Mutex<dbacl::MailFilter>) -> MutexGuard<'_, dbacl::MailFilter> 
 
 fn options(lock_timeout: f64, stop: &Arc<AtomicBool>) -> PyResult<MailFilterOptions> {
     let limit = Duration::try_from_secs_f64(lock_timeout)
-        .map_err(|_| PyValueError::new_err("lock_timeout is no number of seconds"))?;
+        .map_err(|_| PyValueError::new_err("lock_timeout is not a number of seconds"))?;
     Ok(MailFilterOptions::default().lock_timeout(limit).stop(Arc::clone(stop)))
 }
 

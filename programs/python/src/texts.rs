@@ -150,7 +150,7 @@ fn with_text(item: &Bound<'_, PyAny>, at: usize, block: &mut Block) -> PyResult<
             let bytes = text.call_method1("encode", ("utf-8", "surrogateescape"));
             let bytes = bytes.map_err(|_| {
                 PyValueError::new_err(format!(
-                    "text {at} holds surrogates, which are no characters"
+                    "text {at} holds surrogates, which are not characters"
                 ))
             })?;
             block.push_kept(bytes.cast::<PyBytes>()?);

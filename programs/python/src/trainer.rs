@@ -187,7 +187,7 @@ impl Trainer {
             return Err(PyValueError::new_err("there are not as many weights as texts"));
         }
         if weights.iter().flatten().any(is_odd) {
-            return Err(PyValueError::new_err("a weight is no number from 0"));
+            return Err(PyValueError::new_err("a weight is not a number from 0"));
         }
         let mut trainer = self.lock();
         let (trainer, mut start) = (Arc::make_mut(&mut *trainer), 0);

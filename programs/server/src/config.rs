@@ -334,7 +334,8 @@ fn one_or_more<'de, D: Deserializer<'de>>(value: D) -> Result<Vec<Address>, D::E
 fn octal<'de, D: Deserializer<'de>>(value: D) -> Result<Option<u32>, D::Error> {
     let text = String::deserialize(value)?;
     let mode = u32::from_str_radix(&text, 8).ok().filter(|mode| *mode <= 0o777);
-    mode.map(Some).ok_or_else(|| serde::de::Error::custom(format!("{text} is no mode, as 660 is")))
+    mode.map(Some)
+        .ok_or_else(|| serde::de::Error::custom(format!("{text} is not a mode such as 660")))
 }
 
 #[cfg(test)]
@@ -379,7 +380,7 @@ mod tests {
             ("[listen]\nspamc = 'host:port'", "host:port is neither"),
             ("[listen]\nspamc = 783", "line 2: spamc: expected an address or a list of addresses"),
             ("[limits]\nmail = '1 MB'", "string \"1 MB\", expected a whole number"),
-            ("[listen]\nmode = '888'", "888 is no mode"),
+            ("[listen]\nmode = '888'", "888 is not a mode"),
             ("models = 'm/{user}'", "m/{user} does not begin with /"),
             ("models = '/m'", "models: /m lacks {user}"),
             ("[limits]\nconnections = 0", "limits.connections must be larger than 0"),

@@ -82,7 +82,7 @@ struct Head {
 }
 
 /// The first line of a request is wrong.
-const NO_COMMAND: &str = "the first line is no command of the protocol";
+const NO_COMMAND: &str = "the first line is not a command of the protocol";
 
 impl Head {
     /// Parses the head of a request: all lines before the empty one.

@@ -86,7 +86,7 @@ impl Supervised {
 
     fn take(&mut self, name: &str, value: &OsStr) -> Result<(), Failure> {
         let text = value.to_string_lossy();
-        let wrong = || usage(&format!("{name}: '{text}' is no value of it"));
+        let wrong = || usage(&format!("{name}: '{text}' is not a value of it"));
         let number = |most: u8| text.parse::<u8>().ok().filter(|&it| it <= most).ok_or_else(wrong);
         match name {
             "-input" => self.input = value.into(),

@@ -220,7 +220,7 @@ fn warn_of(notes: &Notes, path: &Path) {
     }
     if notes.has_heading {
         MESSAGES.warning(&format!(
-            "{name}:1: the line names columns and is no text; --input or --format with another \
+            "{name}:1: the line names columns and is not a text; --input or --format with another \
              format makes it one"
         ));
     }

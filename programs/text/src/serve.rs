@@ -277,7 +277,7 @@ async fn predict(
     }
     let k = match head.uri.query().and_then(|query| query.strip_prefix("k=")) {
         None => None,
-        Some(number) => Some(number.parse().map_err(|_| fault("k is no number of labels"))?),
+        Some(number) => Some(number.parse().map_err(|_| fault("k is not a number of labels"))?),
     };
     let kind = head.headers.get(CONTENT_TYPE).and_then(|kind| kind.to_str().ok()).unwrap_or(JSON);
     let kind = kind.split(';').next().unwrap_or_default().trim().to_ascii_lowercase();

@@ -47,7 +47,7 @@ fn check(event: Event<Key>) -> Result<Event<Key>, String> {
         Event::Complaint(message) => {
             Err(String::from_utf8_lossy(message).trim_start_matches("dbacl: ").to_owned())
         }
-        Event::Operand(operand) => Err(format!("\"{}\" is no option", operand.display())),
+        Event::Operand(operand) => Err(format!("\"{}\" is not an option", operand.display())),
         Event::Option {
             key:
                 Key::Learn

@@ -169,7 +169,7 @@ mod tests {
         for line in [
             "  game 1 (unreadable word \"Nf9\")",
             "  game 3 (variant \"Atomic\") [Variant \"Atomic\"]",
-            "ignored 2 words that are no moves, as ± N",
+            "ignored 2 words that are not moves, such as ± N",
         ] {
             assert!(told.contains(line), "{told}");
         }

@@ -72,7 +72,7 @@ impl Statistics {
         if self.remarks > 0 {
             let words = self.remark_examples.join(" ");
             let words = printable(words.as_bytes());
-            writeln!(out, "ignored {} words that are no moves, as {words}", self.remarks)?;
+            writeln!(out, "ignored {} words that are not moves, such as {words}", self.remarks)?;
         }
         if self.disagreements > 0 {
             writeln!(

@@ -203,7 +203,7 @@ impl Table {
     ///
     /// The bytes are not a table, or damaged.
     pub fn from_bytes(bytes: &[u8]) -> Result<Self> {
-        let line = bytes.strip_prefix(MAGIC.as_bytes()).context("this is no table of mates")?;
+        let line = bytes.strip_prefix(MAGIC.as_bytes()).context("this is not a table of mates")?;
         let end = line.iter().position(|&b| b == b'\n').context("the table's name is cut off")?;
         let mut table = Self::new(Men::parse(std::str::from_utf8(&line[..end])?)?);
         let mut values = Vec::with_capacity(table.values.len());
