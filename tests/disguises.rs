@@ -98,7 +98,7 @@ fn disguised_spam_hardly_ever_passes_for_good_mail() {
     write_all(&place, "spam", "new", 2 * DISGUISED, &mut random);
     write_all(&place, "ham", "good", 2 * DISGUISED, &mut random);
     place.dbacl("--mail-learn f ham=ham spam=spam").output();
-    // Although the parts of a message are classified, too, good mail is still judged good.
+    // Although the parts of a message are classified, too, good mail is still classified good.
     let good = verdicts(&place, "good");
     let sure = good.iter().filter(|verdict| *verdict == "ham").count();
     assert!(sure >= good.len() - 2, "{good:?}");

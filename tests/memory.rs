@@ -8,7 +8,7 @@ use dbacl_numeric::random::SplitMix64;
 use dbacl_testing::{Scratch, done, is_installed};
 use std::fs;
 
-/// Bytes of the mails: a little less than is classified.
+/// Bytes of the messages: a little less than is classified.
 const SIZE: usize = 8_000_000;
 
 /// Megabytes that the program takes for a message of a few words, and for buffers.

@@ -10,7 +10,7 @@
 //!
 //! A [`FeatureReader`] reads documents as [`ReadOptions`] say and hands their features to a
 //! [`FeatureSink`]: a counter that learns, a scorer that classifies, or anything else. All programs
-//! read through it, so a text has the same features wherever it is learned, judged or counted.
+//! read through it, so a text has the same features wherever it is learned, classified or counted.
 //!
 //! ```
 //! use dbacl::{Feature, FeatureReader, FeatureSink, ReadOptions};

@@ -93,7 +93,7 @@ impl Promise {
 }
 
 /// Fewer documents than this of one of two categories show less of the tails of a distribution
-/// than there is: those of 20 spams judged 1.1 % certainly to be ham where 0.5 % was promised.
+/// than there is: those of 20 spams let 1.1 % be confidently called ham where 0.5 % was promised.
 const TELLING: f64 = 70.0;
 
 /// How sure a verdict must be.

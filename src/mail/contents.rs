@@ -48,8 +48,8 @@ impl Contents {
         }
     }
 
-    /// What bytes are that were given as one message, if they are surely none: packed, a picture, a
-    /// program, or not text at all. Every way to learn a message asks this first.
+    /// What bytes are that were given as one message, if they are certainly not one: packed, a
+    /// picture, a program, or not text at all. Every way to learn a message asks this first.
     pub(crate) fn refusal(message: &[u8]) -> Option<&'static str> {
         match Self::of(&message[..message.len().min(ENOUGH)]) {
             Self::Other(what) => Some(what),

@@ -31,7 +31,7 @@ fn begins(line: &[u8]) -> bool {
 /// The filter writes into the header of the mail itself, and only there. The body is the sender's
 /// own text and counts, whatever its lines begin with. An attached message may have a verdict in
 /// its header, which a filter wrote before the message was forwarded: readings of mail leave out
-/// all headers whose names begin with `X-DBACL` there, when they learn and when they judge.
+/// all headers whose names begin with `X-DBACL` there, when they learn and when they classify.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct VerdictHeaders {
     is_inside: bool,

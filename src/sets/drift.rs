@@ -5,7 +5,7 @@
 //!
 //! ```text
 //! filter in service ─────┐
-//! messages of the next ──┴→ new messages, judged ─→ beyond chance? ─→ one warning
+//! messages of the next ──┴→ new messages, classified ─→ beyond chance? ─→ one warning
 //! ```
 
 use super::mail_reading::MailReading;

@@ -2,9 +2,9 @@
 //! Verdicts of a method on labelled documents that it has not learned (spec tools 3.7).
 //!
 //! ```text
-//! folds:  deal documents (equal bodies together) → learn all other folds → judge the fold
-//! split:  learn the training documents → judge the test documents
-//! online: judge a document, then learn it: at once, later, or only when wrong
+//! folds:  deal documents (equal bodies together) → learn all other folds → classify the fold
+//! split:  learn the training documents → classify the test documents
+//! online: classify a document, then learn it: at once, later, or only when wrong
 //! ```
 
 use crate::order::Dealer;
@@ -110,7 +110,7 @@ pub(crate) struct Run<'a> {
     /// Which documents to learn and to classify.
     pub plan: &'a Plan,
     pub threads: usize,
-    /// Counts documents read, learned and judged.
+    /// Counts documents read, learned and classified.
     pub meter: &'a AtomicUsize,
 }
 
@@ -211,7 +211,8 @@ impl Run<'_> {
         Ok(Findings { judged, curve, warnings })
     }
 
-    /// About how many steps the meter will count: each reading, learning and judging of a document.
+    /// About how many steps the meter will count: each reading, learning and classifying of a
+    /// document.
     pub(crate) fn steps(&self, curve: bool) -> usize {
         let all = self.documents.len();
         let (learned, judged, tested) = match self.plan {

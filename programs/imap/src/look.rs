@@ -478,7 +478,7 @@ fn compare(session: &mut Session, state: &State, name: &str) -> Result<Differenc
         let now = kept(Mail { flags, ..*mail });
         match (is_hidden, now.flags.has(Flags::DELETED)) {
             (false, true) => difference.gone.push(*mail),
-            // A message that is no longer marked as deleted is not judged again.
+            // A message that is no longer marked as deleted is not classified again.
             (true, false) => difference.new.push(Mail { flags: flags.with(Flags::SEEN), ..now }),
             (false, false) if now.flags != mail.flags => {
                 difference.flagged.push((now, mail.flags));

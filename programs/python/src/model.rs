@@ -16,8 +16,8 @@ use std::sync::{Mutex, PoisonError};
 #[pyclass(frozen, module = "dbacl")]
 pub struct Model {
     model: TextModel,
-    /// Predictors that are not in use, kept because making one takes longer than judging a short
-    /// text.
+    /// Predictors that are not in use, kept because making one takes longer than classifying a
+    /// short text.
     idle: Mutex<Vec<Predictor>>,
 }
 

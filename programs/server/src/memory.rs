@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //! Memory for work that cannot say that it has none.
 //!
-//! Judging and learning make many small allocations, and when one of them fails the process aborts:
-//! all connections would be lost because of one message. So each work says beforehand how much it
-//! may take, and begins only if the system has that much for it and for all work that has begun.
-//! Messages that come in, too, are given memory only beside what was promised to others.
+//! Classifying and learning make many small allocations, and when one of them fails the process
+//! aborts: all connections would be lost because of one message. So each work says beforehand how
+//! much it may take, and begins only if the system has that much for it and for all work that has
+//! begun. Messages that come in, too, are given memory only beside what was promised to others.
 //!
 //! ```text
 //! promised to work that has begun + this work + a reserve for all else  →  can the system give it?
@@ -35,7 +35,7 @@ const LEAST: usize = 16 << 20;
 /// What an answer takes for each byte of a message that is returned, while it is put together.
 const PER_BYTE_RETURNED: usize = 4;
 
-/// The memory that judging a message of this length may take.
+/// The memory that classifying a message of this length may take.
 pub fn of_judging(length: usize) -> usize {
     LEAST + PER_BYTE_JUDGED * length.min(READ)
 }

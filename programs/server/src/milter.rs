@@ -2,8 +2,8 @@
 //! The milter protocol of Postfix and sendmail. The crate `indymilter` implements its messages.
 //!
 //! The parts of a message that the mail server sends are joined to a message again. At its end it
-//! is judged, and its verdict is added as header lines. Verdicts that the mail brought are removed.
-//! Nothing else is changed, and no mail is refused unless the configuration says so.
+//! is classified, and its verdict is added as header lines. Verdicts that the mail brought are
+//! removed. Nothing else is changed, and no mail is refused unless the configuration says so.
 
 use crate::budget::{Mail, Refusal};
 use crate::config::OnError;

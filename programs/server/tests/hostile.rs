@@ -109,7 +109,7 @@ fn a_mail_without_memory_costs_no_other_its_verdict() {
     }
     let large = letters(8_000_000);
     let size = server.memory("VmSize");
-    // Room for the mail and its answer, and not for what judging it may take: 66 to 94 MB.
+    // Room for the mail and its answer, and not for what classifying it may take: 66 to 94 MB.
     let limit = format!("--as={}", size * 1024 + (82 << 20));
     let mut limiting = command("prlimit");
     limiting.args(["--pid", &server.process_id().to_string(), &limit]);

@@ -18,7 +18,7 @@ fn server(scratch: &Scratch, arguments: &[&str]) -> dbacl_testing::Done {
     done(&mut scratch.program("dbacl-server", arguments))
 }
 
-/// A folder with a filter, a message of each kind, and a file of names to judge.
+/// A folder with a filter, a message of each kind, and a file of names to classify.
 fn folder(names: &str) -> Scratch {
     let scratch = Scratch::new();
     crate::wire::learn(&scratch, "filter");
@@ -29,7 +29,7 @@ fn folder(names: &str) -> Scratch {
     scratch
 }
 
-/// The program that judges the files of these names.
+/// The program that classifies the files of these names.
 fn judge(scratch: &Scratch) -> Command {
     let filter = scratch.path("filter").display().to_string();
     let mut judge = scratch.program("dbacl-server", ["--judge", "--default", &filter]);

@@ -339,7 +339,7 @@ fn lessons_are_on_disk_when_they_are_answered() {
             assert!(server.is_served());
         }
     });
-    // The filter knows every one of these mails: telling the server again changes nothing.
+    // The filter knows every one of these messages: telling the server again changes nothing.
     for number in 0..40 {
         let answer = tell(number, "spam");
         assert!(answer.starts_with("SPAMD/1.1 0 EX_OK") && !answer.contains("DidSet"), "{answer}");

@@ -216,7 +216,7 @@ const fn is_token(byte: u8) -> bool {
 }
 
 /// The type that a field names, as `type/subtype`: well-formed anywhere but in the value of a
-/// parameter, or a word that surely means one. `None` if there is none.
+/// parameter, or a word that certainly means one. `None` if there is none.
 fn type_of(value: &[u8]) -> Option<Vec<u8>> {
     let mut words = Words { rest: value, is_value: false };
     let mut first = None;
@@ -270,7 +270,7 @@ impl<'a> Iterator for Words<'a> {
     }
 }
 
-/// The type that a single word surely means.
+/// The type that a single word certainly means.
 fn sure_type(word: &[u8]) -> Option<&'static [u8]> {
     const SURE: [(&[u8], &[u8]); 17] = [
         (b"text", b"text/plain"),

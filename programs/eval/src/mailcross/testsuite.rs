@@ -16,7 +16,7 @@ use super::{Outcome, Program, Session, Stop, print};
 use crate::command::{ShellCommand, call, description};
 
 /// An almost empty message, for filters that must have learned both categories before they can
-/// judge.
+/// classify.
 const DUMMY: &[u8] = b"From nobody\nSubject: none\n\n\n";
 
 impl Session {
