@@ -356,7 +356,7 @@ def brief(found):
     found = part["measures"]
     return (
         f"(1-AUC) {100 * found['area']:.4f} %, errors {100 * found['error'][0]:.2f} %, "
-        f"ham lost {100 * found['lost'][0]:.2f} %"
+        f"lost {100 * found['lost'][0]:.2f} %"
     )
 
 

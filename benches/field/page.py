@@ -108,7 +108,7 @@ def is_ours(one):
 
 def verdicts(rows, whole=False):
     """The table of one part of a task; the whole one has all intervals and chances."""
-    head = ["tool", "(1-AUC) %", "wrong %", "unsure %", "ham lost", "through", "error %", "lam %"]
+    head = ["tool", "(1-AUC) %", "wrong %", "unsure %", "lost %", "missed %", "error %", "lam %"]
     head += ["fewest %", "at 0.1 %", "at 1 %", "calibr."]
     head += [f"chance: {what}" for what in KINDS] if whole else []
     table = []
@@ -255,7 +255,7 @@ KINDS = {
     "ranking": lambda measured: measured["area"],
     "wrong": lambda measured: measured["wrong"][0],
     "errors": lambda measured: measured["error"][0],
-    "ham lost": lambda measured: measured["lost"][0],
+    "lost": lambda measured: measured["lost"][0],
 }
 MAIN = ("dbacl_filter", "defaults")  # whose place the overview shows
 
@@ -287,7 +287,7 @@ def overview(record):
             cells = [name, placed(order_of, percent(mine["area"], 3))]
             cells.append(placed(KINDS["wrong"], percent(mine["wrong"][0])))
             cells.append(placed(lambda one: one["unsure"][0], percent(mine["unsure"][0])))
-            cells.append(placed(KINDS["ham lost"], percent(mine["lost"][0])))
+            cells.append(placed(KINDS["lost"], percent(mine["lost"][0])))
             cells.append(placed(KINDS["errors"], percent(mine["error"][0])))
             best = others[0] if others else None
             if best:
@@ -296,13 +296,13 @@ def overview(record):
             else:
                 cells.append("-")
             table.append((False, cells))
-    head = ["task", "(1-AUC) %", "wrong %", "unsure %", "ham lost", "error %"]
+    head = ["task", "(1-AUC) %", "wrong %", "unsure %", "lost %", "error %"]
     return Table([*head, "best ranking of the others"], table)
 
 
 def data(record):
     """All tools in all tasks, as the tab-separated file that documents cite."""
-    head = ["task", "tool", "(1-AUC) %", "wrong %", "unsure %", "ham lost %", "spam called ham %"]
+    head = ["task", "tool", "(1-AUC) %", "wrong %", "unsure %", "lost %", "missed %"]
     lines = [
         f"# Kept apart: each message is classified before it is learned, or is never learned; "
         f"{record['date']}; make field-document",
@@ -437,7 +437,7 @@ def curves(record, task):
     if task == "cold":
         found = parts_of(record, "cold")
         charts = ""
-        for title, key in (("Errors", "error"), ("Ham lost", "lost")):
+        for title, key in (("Errors", "error"), ("Lost", "lost")):
             series = {}
             for size in sorted(found, key=int):
                 for one, part in found[size]:
@@ -596,7 +596,7 @@ def matrix(record):
 
 
 CELLS = {
-    "cold": ["Cells of the first table: (1-AUC) %, ham lost %, unsure %, errors %."],
+    "cold": ["Cells of the first table: (1-AUC) %, lost %, unsure %, errors %."],
     "attack": ["Cells: per cent of the disguised spam that is classified ham."],
 }
 STYLE = """
@@ -621,7 +621,7 @@ def html(record):
         f"<p>{markup.escape(sizes(record))}</p>\n",
         "<p>Rows stand in order of (1-AUC), the best first; rows of dbacl are tinted. Numbers in "
         "brackets hold 95 % of the resamplings. <i>Wrong</i> are confident verdicts that are wrong, "
-        "<i>unsure</i> is the share of messages without a confident verdict, <i>through</i> is spam "
+        "<i>unsure</i> is the share of messages without a confident verdict, <i>missed</i> is spam "
         "called ham, <i>error</i> counts unsure messages as ham, <i>fewest</i> are the errors at the best "
         "of all thresholds, <i>at 0.1 %</i> is the spam found if so much ham may be lost. <i>Chance</i> "
         "is how likely so large a difference to the mail filter is if both are equally good; "
