@@ -35,7 +35,7 @@ pub const OPTIONS: &[Opt<Key>] = &[
     opt(
         Key::Step,
         "-s, --step STEP",
-        "distance of the places computed, between 0 and 1; default 0.1",
+        "distance between computed points, between 0 and 1; default 0.1",
     ),
     opt(Key::Verbose, "-v, --verbose", "print progress and a check of the dumps"),
     opt(Key::TableSize, "-h, --hash-size BITS", "accepted and ignored"),

@@ -27,7 +27,7 @@ pub(super) struct EvaluateArgs {
     /// Positions, one a line: gameline, tab, the move played
     #[arg(long, value_name = "FILE", required = true)]
     positions: Vec<PathBuf>,
-    /// Judge every voice of the model folder
+    /// Evaluate every voice of the model folder
     #[arg(long)]
     all_voices: bool,
     /// Print JSON
@@ -89,10 +89,10 @@ pub(super) struct WhyArgs {
     #[command(flatten)]
     engine: ModelArgs,
     /// The moves played before, as one argument
-    #[arg(long, value_name = "MOVES", default_value = "")]
+    #[arg(long, value_name = "MOVES", default_value = "", hide_default_value = true)]
     moves: String,
     /// The move to explain; default: the best one
-    #[arg(long = "move", value_name = "MOVE", default_value = "")]
+    #[arg(long = "move", value_name = "MOVE", default_value = "", hide_default_value = true)]
     word: String,
 }
 

@@ -48,7 +48,7 @@ enum Verb {
     Match(MatchArgs),
     /// Explain a move by the classifier's own evidence
     Why(WhyArgs),
-    /// Learn to tell players' styles apart
+    /// Learn to recognise players' styles
     Style(style::Options),
     /// PGN files to an opening book
     Book(BookArgs),

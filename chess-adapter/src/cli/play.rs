@@ -60,10 +60,10 @@ pub(super) struct MatchArgs {
     /// Option of the opponent; may repeat
     #[arg(long, value_name = "NAME=VALUE")]
     opponent_set: Vec<String>,
-    /// What the opponent is told after go; default: depth 1 without a clock
+    /// Limits that the opponent gets with go; default: depth 1 without a clock
     #[arg(long, value_name = "LIMITS")]
     opponent_go: Option<String>,
-    /// What our engine is told after go, such as "movetime 500"
+    /// Limits that our engine gets with go, such as "movetime 500"
     #[arg(long, value_name = "LIMITS")]
     go: Option<String>,
     /// Say how the match stands after each game

@@ -31,7 +31,7 @@ pub(crate) struct Options {
     /// The name of a player of mixed style; may repeat
     #[arg(long, value_name = "NAME", required = true)]
     mixed: Vec<String>,
-    /// Keep every N-th game back and judge it after ten moves
+    /// Leave out every N-th game, and classify its players after ten moves
     #[arg(long, value_name = "N", default_value_t = 0)]
     test_every: usize,
     #[command(flatten)]

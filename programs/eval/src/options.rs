@@ -34,7 +34,7 @@ pub struct Options {
     /// Compare the usual candidates for mail or for text
     #[arg(long = "try", value_name = "LIST")]
     pub candidates: Vec<Candidates>,
-    /// Compare another filter on the same documents, behind a wrapper as for mailcross testsuite
+    /// Compare another filter on the same documents, by a wrapper as for mailcross testsuite
     #[arg(long = "filter", value_name = "WRAPPER")]
     pub filters: Vec<PathBuf>,
     /// Cross-validate with so many folds

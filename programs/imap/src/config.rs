@@ -49,7 +49,7 @@ pub struct Config {
     /// Name of the folder for spam, if the server does not say which it is
     #[arg(long, value_name = "NAME")]
     pub junk: Option<String>,
-    /// Name of the folder for what is thrown away
+    /// Name of the folder for deleted messages
     #[arg(long, value_name = "NAME")]
     pub trash: Option<String>,
     /// Move new mail in the inbox that is confidently spam to the folder for spam
@@ -67,7 +67,7 @@ pub struct Config {
     /// Seconds between looks at the folders when the server announces no news.
     #[arg(skip)]
     pub poll_seconds: Option<u64>,
-    /// Speak without TLS; only with a server on this machine
+    /// Connect without TLS; only to a server on this machine
     #[arg(long)]
     pub plain: bool,
     /// Trust the certificates in this file in place of the system's

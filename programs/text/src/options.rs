@@ -95,12 +95,12 @@ pub(crate) struct DataArguments {
     /// The format, if neither name nor first line shows it
     #[arg(long, value_name = "FORMAT")]
     pub format: Option<Format>,
-    /// Column or JSON member with the label, instead of that of training, 'label', or one that is
-    /// plain
+    /// Column or JSON member with the label; default: that of training, else one with a usual name
+    /// such as 'label'
     #[arg(long, value_name = "NAME")]
     pub label_column: Option<String>,
-    /// Columns or JSON members with the text, separated by commas, instead of those of training,
-    /// 'text', or one that is plain
+    /// Columns or JSON members with the text, separated by commas; default: those of training, else
+    /// one with a usual name such as 'text'
     #[arg(long, value_name = "NAMES", value_delimiter = ',')]
     pub text_column: Vec<String>,
     /// Separator of several labels in a field

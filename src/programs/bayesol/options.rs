@@ -45,7 +45,7 @@ pub const OPTIONS: &[Opt<Key>] = &[
     opt(
         Key::Relaxed,
         "--relaxed",
-        "let SPEC have numbers such as 1e5 and .5, comments behind other text,\n\
+        "let SPEC have numbers such as 1e5 and .5, comments after other text,\n\
          carriage returns, and names with '_', '-' and '.'",
     ),
     opt(
@@ -54,11 +54,7 @@ pub const OPTIONS: &[Opt<Key>] = &[
         "score the text itself under the category NAME, at full precision, instead of\n\
          reading scores; repeat it for each category of SPEC",
     ),
-    opt(
-        Key::Nats,
-        "--nats",
-        "take scores for the bits that they are; without it they count as nats",
-    ),
+    opt(Key::Nats, "--nats", "read scores as bits, which they are; without this option as nats"),
     opt(Key::Help, "--help", "print this help"),
     opt(Key::VersionText, "-V", "print the version; the status is 1"),
     opt(Key::Version, "--version", "print the version"),

@@ -51,7 +51,7 @@ pub const TABLE: &[Opt<Key>] = &[
         "-s, --command COMMAND",
         "give each message, in order, to the shell command COMMAND,\ninstead of printing a list",
     ),
-    opt(Key::KeepCase, "-j, --case-sensitive", "tell upper from lower case"),
+    opt(Key::KeepCase, "-j, --case-sensitive", "distinguish upper and lower case"),
     opt(Key::Wide, "-i, --wide", "accepted and ignored"),
     opt(
         Key::Exact,

@@ -43,7 +43,7 @@ impl TrainingSet {
 #[derive(Clone, Debug, Default, clap::Args)]
 #[group(skip)]
 pub struct Options {
-    /// What unfinished games become
+    /// What to do with unfinished games
     #[arg(long, value_enum, default_value_t)]
     pub unfinished: Unfinished,
     /// Take games from set-up positions too
