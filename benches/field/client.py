@@ -122,11 +122,11 @@ class Client:
         return self.answer()
 
     def learn(self, mails):
-        """Learns mails: [(label, path)]."""
+        """Learns messages: [(label, path)]."""
         self.ask("learn", *(f"{label}={path}" for label, path in mails))
 
     def judge(self, paths):
-        """Judges mails: [(score, verdict, probability or None)]."""
+        """Classifies messages: [(score, verdict, probability or None)]."""
         if not paths:
             return []
         opinions = []
@@ -141,7 +141,7 @@ class Client:
         return opinions
 
     def correct(self, label, verdict, path):
-        """Tells the truth about a mail that got `verdict`."""
+        """Tells the truth about a message that got `verdict`."""
         self.ask("correct", label, verdict, path)
 
     def cost(self):

@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Labelled mail in a folder, an archive or a TREC index -> mails, always in the same order.
+"""Labelled mail in a folder, an archive or a TREC index -> messages, always in the same order.
 
 A corpus is one of
-  a folder with ham/ and spam/, or with train/ and test/ that hold them, one mail a file;
+  a folder with ham/ and spam/, or with train/ and test/ that hold them, one message a file;
   a folder or archive (NAME.tar.xz) that holds one of these below one folder;
   a TREC index: lines "spam PATH" or "ham PATH" in the order of time, paths relative to the index.
 
-Mails are put into the order of the SHA-256 of their name, which no machine changes; a TREC index
+Messages are put into the order of the SHA-256 of their name, which no machine changes; a TREC index
 keeps its own. They are copied into a work folder under numbers, so that no path tells a filter the
-truth, and without the line "From " that begins a mail of a mailbox.
+truth, and without the line "From " that begins a message of a mailbox.
 """
 
 import email.parser
@@ -69,7 +69,7 @@ def unpacked(path, work):
 
 
 def listed(path, work):
-    """The mails of a corpus in their order: [(name, label, file, part)]."""
+    """The messages of a corpus in their order: [(name, label, file, part)]."""
     if path.is_file() and not path.name.endswith(".tar.xz"):
         lines = [
             line.split(None, 1) for line in path.read_text("utf-8", "surrogateescape").splitlines()
@@ -88,7 +88,7 @@ def listed(path, work):
 
 
 class Corpus:
-    """The mails of one source, in order; at most `limit` of them, if that is not None."""
+    """The messages of one source, in order; at most `limit` of them, if that is not None."""
 
     def __init__(self, name, path, work, limit=None):
         work = pathlib.Path(work)
@@ -106,13 +106,13 @@ class Corpus:
                 copy.write_bytes(content)
             self.mails.append(Mail(title, label, str(copy), part, name))
             state.update(label.encode() + hashlib.sha256(content).digest())
-        # One number for the mails and their order.
+        # One number for the messages and their order.
         self.fingerprint = state.hexdigest()[:16]
         if {mail.label for mail in self.mails} != {"ham", "spam"}:
             raise ValueError(f"{path}: no ham or no spam in it")
 
     def divided(self):
-        """The mails to learn and the mails to judge: as the corpus says, else three of four."""
+        """The messages to learn and the messages to classify: as the corpus says, else three of four."""
         learn = [mail for mail in self.mails if mail.part == "train"]
         judge = [mail for mail in self.mails if mail.part == "test"]
         if learn and judge:
@@ -129,7 +129,7 @@ def header(path):
 
 
 def arrived(mail):
-    """When a mail came, in seconds, by its newest Received field, else by Date; None if unknown."""
+    """When a message came, in seconds, by its newest Received field, else by Date; None if unknown."""
     fields = header(mail.path)
     received = [str(value).rsplit(";", 1)[-1] for value in fields.get_all("Received", [])[:1]]
     for text in received + [str(value) for value in fields.get_all("Date", [])]:
@@ -144,7 +144,7 @@ def arrived(mail):
 
 
 def recipient(mail):
-    """Whom a mail is addressed to, in small letters; empty if nobody is named."""
+    """Whom a message is addressed to, in small letters; empty if nobody is named."""
     fields = header(mail.path)
     named = [str(value) for field in ("Delivered-To", "To") for value in fields.get_all(field, [])]
     found = [address for _, address in email.utils.getaddresses(named) if "@" in address]

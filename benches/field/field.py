@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Mail filters on the same mails: runs them, and makes pages of what was found.
+"""Mail filters on the same messages: runs them, and makes pages of what was found.
 
     field.py install [TOOL...]           unpacks Debian's packages, fills virtual environments
     field.py tools [TOOL...]             which tools and settings there are, and which can be run
@@ -116,7 +116,7 @@ def tools(options):
 
 
 def fingerprint(scored):
-    """One number for the scores and verdicts of mails, to compare two machines."""
+    """One number for the scores and verdicts of messages, to compare two machines."""
     text = "\n".join(f"{one[0]} {one[2]!r} {one[3]}" for one in scored)
     return hashlib.sha256(text.encode("utf-8", "surrogateescape")).hexdigest()[:12]
 

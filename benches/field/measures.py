@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Judged mails -> how good the verdicts are, with intervals and paired tests.
+"""Classified messages -> how good the verdicts are, with intervals and paired tests.
 
-A judged mail is a tuple (name, truth, score, verdict, probability): the truth is "spam" or "ham",
+A classified message is a tuple (name, truth, score, verdict, probability): the truth is "spam" or "ham",
 the score is larger the more the mail looks like spam, the verdict is "spam", "ham" or "unsure", and
 the probability that the mail is spam is None where the tool gives none. Spam is the positive class.
 An unsure mail is delivered, so it counts as ham wherever only two verdicts are known. The
@@ -71,7 +71,7 @@ def recall(groups, rate):
 
 
 def fewest_errors(groups):
-    """The fewest errors that one threshold for all mails could have made."""
+    """The fewest errors that one threshold for all messages could have made."""
     fewest = errors = sum(spam for _, spam in groups)
     for ham, spam in groups:
         errors += ham - spam
@@ -111,7 +111,7 @@ def surely_wrong(judged):
 
 
 def placements(judged):
-    """The share of the other kind that each mail is ranked on the right side of, by kind."""
+    """The share of the other kind that each message is ranked on the right side of, by kind."""
     spams = sorted((one[2], at) for at, one in enumerate(judged) if one[1] == "spam")
     hams = sorted((one[2], at) for at, one in enumerate(judged) if one[1] != "spam")
 
@@ -133,7 +133,7 @@ def placements(judged):
 def ranking_test(one, other):
     """The probability of so different areas under the ROC curve, were both tools equally good.
 
-    The test of DeLong, DeLong and Clarke-Pearson (1988) for two rankings of the same mails.
+    The test of DeLong, DeLong and Clarke-Pearson (1988) for two rankings of the same messages.
     """
     mine, theirs = placements(one), placements(other)
     if any(len(side) < 2 for side in mine):
@@ -151,7 +151,7 @@ def ranking_test(one, other):
 
 
 def paired(one, other):
-    """Two tools on the same mails: who alone was wrong how often, and how likely that is by chance.
+    """Two tools on the same messages: who alone was wrong how often, and how likely that is by chance.
 
     "errors", "wrong" and "lost" are McNemar's tests of all errors, of sure verdicts that are wrong,
     and of ham called spam; "ranking" is DeLong's test.
@@ -177,7 +177,7 @@ def paired(one, other):
 
 
 def paired_draws(one, other):
-    """The same for parts with draws, in which a mail may come more than once: a draw is a pair.
+    """The same for parts with draws, in which a message may come more than once: a draw is a pair.
 
     Counts in how many draws each tool alone was better; which may be chance if they are even.
     """
@@ -203,7 +203,7 @@ def paired_draws(one, other):
 
 
 def bootstrap(judged, rounds, seed=1):
-    """95 % intervals of (1-AUC) and lam over resamplings of the mails: {name: (low, high)}."""
+    """95 % intervals of (1-AUC) and lam over resamplings of the messages: {name: (low, high)}."""
     ordered = sorted(judged, key=lambda one: -one[2])
     ranks, last = [], None
     for one in ordered:
@@ -214,7 +214,7 @@ def bootstrap(judged, rounds, seed=1):
     group_of = [group for group, count in enumerate(ranks) for _ in range(count)]
     spam = [int(one[1] == "spam") for one in ordered]
     taken = [int(one[3] == "spam") for one in ordered]
-    # One number for each mail says its group, its truth and its verdict.
+    # One number for each message says its group, its truth and its verdict.
     codes = [
         4 * group + 2 * truth + verdict for group, truth, verdict in zip(group_of, spam, taken)
     ]
@@ -245,7 +245,7 @@ def bootstrap(judged, rounds, seed=1):
 
 
 def measure(judged, rounds=0):
-    """All measures of judged mails as a dictionary; shares are between 0 and 1."""
+    """All measures of classified messages as a dictionary; shares are between 0 and 1."""
     ham = [one for one in judged if one[1] == "ham"]
     spam = [one for one in judged if one[1] == "spam"]
 
@@ -279,7 +279,7 @@ def measure(judged, rounds=0):
 
 
 def curve(judged, points=12):
-    """A learning curve of a stream: [(mails so far, share of errors among the last ones)]."""
+    """A learning curve of a stream: [(messages so far, share of errors among the last ones)]."""
     cuts = [len(judged) * (at + 1) // points for at in range(points)]
     found, start = [], 0
     for cut in cuts:

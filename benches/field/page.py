@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Results of a run -> one page without scripts, the tables of a document, and a file without mails.
+"""Results of a run -> one page without scripts, the tables of a document, and a file without messages.
 
 Rows of a table stand in the order of its first column, the best one first, whoever it is. The tests
 of pairs are against the mail filter; what is significantly better than it is listed before anything
@@ -30,7 +30,7 @@ def rounded(value):
 
 
 def summary(record):
-    """The record without single mails."""
+    """The record without single messages."""
     short = dict(record)
     short["results"] = []
     for one in record["results"]:
@@ -137,7 +137,7 @@ def verdicts(rows, whole=False):
 
 
 def learning(rows, points=6):
-    """The errors of a stream as it goes on: a column for each sixth of its mails."""
+    """The errors of a stream as it goes on: a column for each sixth of its messages."""
     table, head = [], ["tool"]
     for one, part in rows:
         curve = part.get("curve") or []
@@ -145,7 +145,7 @@ def learning(rows, points=6):
         pieces = [curve[at : at + step] for at in range(0, len(curve), step)]
         if len(head) == 1:
             head += [f"to {piece[-1][0]}" for piece in pieces]
-        # Pieces of a curve have as many mails each, or one more.
+        # Pieces of a curve have as many messages each, or one more.
         shares = [sum(share for _, share in piece) / len(piece) for piece in pieces]
         cells = [name_of(one["tool"], one["setting"]), *(percent(share, 1) for share in shares)]
         table.append((is_ours(one), cells))
@@ -153,7 +153,7 @@ def learning(rows, points=6):
 
 
 def cold_start(found):
-    """The table of the cold start: a column for each number of mails."""
+    """The table of the cold start: a column for each number of messages."""
     sizes = sorted(found, key=int)
     rows = {}
     for size in sizes:
@@ -195,7 +195,7 @@ GROUPS = {
 
 
 def attacks(rows):
-    """Of the spam that was found undisguised, how much is judged ham, by kinds of disguise."""
+    """Of the spam that was found undisguised, how much is classified ham, by kinds of disguise."""
     table = []
     for one, part in rows:
         counts, total = part["disguises"], 0.0
@@ -514,7 +514,7 @@ def sizes(record):
 
 
 def document(record, text):
-    """A document with its generated sections made anew."""
+    """A document with its generated sections made again."""
     found = sections(record)
     found["run"] = [("", wrapped(sizes(record)))]
 

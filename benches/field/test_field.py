@@ -25,7 +25,7 @@ import measures  # noqa: E402
 import page  # noqa: E402
 import tasks  # noqa: E402
 
-# Scores of six mails and what follows from them, by hand.
+# Scores of six messages and what follows from them, by hand.
 TINY = [
     ("a", "spam", 0.9, "spam", 0.9),
     ("b", "spam", 0.6, "unsure", 0.6),
@@ -37,7 +37,7 @@ TINY = [
 
 
 def made_mail(kind, number, score=None):
-    """A mail of words that its kind has more often."""
+    """A message of words that its kind has more often."""
     dice = random.Random(f"{kind} {number}")
     words = [
         dice.choice(("the", "and", "you", "for", "with", "today", "please", "now"))
@@ -62,7 +62,7 @@ def made_corpus(place, counts=(("", 40),)):
     return pathlib.Path(place)
 
 
-# A tool that answers by the letters of a mail, fails, stays silent or is not there.
+# A tool that answers by the letters of a message, fails, stays silent or is not there.
 FAKE = """#!/usr/bin/env python3
 # tool: a stand-in
 # setting: defaults - counts letters
@@ -397,7 +397,7 @@ class Tasks(Case):
                 seen = sum(kind == "judge" for kind, _ in events[:at])
                 self.assertEqual(order[seen - 8], path)
         self.assertEqual(part["taught"], 22)
-        # What was judged before any truth could be told is left out.
+        # What was classified before any truth could be told is left out.
         names = [mail.name for mail in world.stream(30)]
         self.assertEqual([judged[0] for judged in part["judged"]], names[7:])
 

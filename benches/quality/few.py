@@ -1,22 +1,22 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Verdicts of a mail filter that has learned few mails, beside bogofilter's.
+"""Verdicts of a mail filter that has learned few messages, beside bogofilter's.
 
     few.py [--draws 20] [--sizes 5,10,20] [--part train|test] [--wrong SHARE] [--peer COMMAND]
            DBACL MAIL
 
-MAIL holds train/ham, train/spam, test/ham and test/spam, one file a mail. For each size and draw so
-many mails of each kind are drawn from the training part and learned. Judged are the mails of the
-test part, or with `--part train` (for choosing rules) 600 good mails and 300 spams of the rest of
-the training part. A size such as 500:50 means 500 good mails and 50 spams. With --wrong, this
-share of the mails of either kind is learned as the other kind.
+MAIL holds train/ham, train/spam, test/ham and test/spam, one file a message. For each size and draw
+so many messages of each kind are drawn from the training part and learned. Then the messages of the
+test part are classified, or with `--part train` (for choosing rules) 600 good messages and 300 spams
+of the rest of the training part. A size such as 500:50 means 500 good messages and 50 spams. With
+--wrong, this share of the messages of either kind is learned as the other kind.
 
-Columns, in % of the mails judged, means over the draws:
-  good as spam   good mails surely called spam; in brackets how many draws have more than 1 %, and
-                 the largest share
-  spam as good   spams surely called good
-  unsure         mails of either kind without a sure verdict; 2 good mails for each spam
-  wrong          mails on the wrong side of even odds
+Columns, in % of the messages classified, means over the draws:
+  good as spam   good messages confidently classified as spam; in brackets how many draws have more
+                 than 1 %, and the largest share
+  spam as good   spams confidently classified as good
+  unsure         messages of either kind without a confident verdict; 2 good messages for each spam
+  wrong          messages on the wrong side of even odds
 """
 
 import argparse
@@ -37,7 +37,7 @@ def files(folder):
 
 
 def draw(mail, sizes, number, part, wrong=0.0):
-    """Mails to learn and mails to judge, by kind."""
+    """Messages to learn and messages to classify, by kind."""
     learned, judged = {}, {}
     for kind, size, most in zip(KINDS, sizes, (600, 300)):
         all_files = files(os.path.join(mail, "train", kind))
@@ -52,14 +52,14 @@ def draw(mail, sizes, number, part, wrong=0.0):
         "spam": learned["spam"][counts["spam"] :] + good,
     }
     if wrong:
-        # The order must not tell the filter which of the mails are spam.
+        # The order must not tell the filter which of the messages are spam.
         for own in learned.values():
             own.sort(key=os.path.basename)
     return learned, judged
 
 
 def dbacl(program, room, learned, judged, options=()):
-    """For each mail: is it spam, what is sure, is spam more probable, by a filter learned with `options`."""
+    """For each message: is it spam, the confident verdict, is spam more probable."""
     folder = os.path.join(room, "filter")
     operands = []
     for kind in KINDS:

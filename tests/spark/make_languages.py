@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Makes text and mail of two languages: FOLDER. Words are drawn from a list of each; the mails are in
+"""Makes text and mail of two languages: FOLDER. Words are drawn from a list of each; the messages are in
 several character sets, so that all have the same words only if they are decoded."""
 
 import base64
