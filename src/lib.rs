@@ -203,7 +203,7 @@ pub use crate::container::{
 };
 
 // Comparing and explaining.
-pub use crate::fit::explain::{Explanation, Piece, TokenEvidence};
+pub use crate::report::evidence::{Explanation, Piece, TokenEvidence};
 pub use crate::sets::classify::explain::Explained;
 pub use crate::sets::classify::{CategorySet, Classifier, Incomparable, Verdict};
 

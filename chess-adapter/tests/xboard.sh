@@ -2,11 +2,13 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 # A real xboard without display plays matches with the adapter: against fairymax and against itself.
 #
-#   xboard.sh ADAPTER MODELS [GAMES]
+#   xboard.sh ADAPTER MODELS [GAMES [ENGINE...]]
 #
+# Instead of these, against each ENGINE, without a depth: by the clock.
 # Fails on an illegal move, a loss on time, an error line or a process left behind. Prints SKIPPED when a program is missing.
 set -u
 adapter=$1 models=$2 games=${3:-4}
+test $# -lt 3 && shift $# || shift 3
 PATH=$PATH:/usr/games
 for program in xboard xvfb-run fairymax; do
     command -v $program >/dev/null || { echo "SKIPPED: no $program (apt-get install xboard xvfb fairymax)"; exit 0; }
@@ -23,7 +25,7 @@ failed=0
 
 play() { # name, engine 1, engine 2, which of them is ours
     side=$4
-    timeout 600 xvfb-run -a xboard -noGUI -fcp "$2" -scp "$3" -mg "$games" -tc 0:20 -inc 0.1 -mps 0 \
+    timeout 3600 xvfb-run -a xboard -noGUI -fcp "$2" -scp "$3" -mg "$games" -tc 0:20 -inc 0.1 -mps 0 \
         -xponder -sgf "$folder/$1.pgn" -popupExitMessage false -debug -nameOfDebugFile "$folder/$1.debug" \
         >"$folder/$1.out" 2>&1
     status=$?
@@ -39,8 +41,12 @@ play() { # name, engine 1, engine 2, which of them is ours
     fi
 }
 
-play fairymax "$ours $models" fairymax first
-play itself "$ours $models" "$ours --name second $models" 'first|second'
+if [ $# -gt 0 ]; then
+    for engine; do play "${engine%% *}" "$adapter play --play strong $models" "$engine" first; done
+else
+    play fairymax "$ours $models" fairymax first
+    play itself "$ours $models" "$ours --name second $models" 'first|second'
+fi
 sleep 1
 left=$(ps -eo args | grep -F "$models" | grep -v grep)
 [ -z "$left" ] || { echo "FAIL processes left behind: $left"; failed=1; }

@@ -14,7 +14,6 @@ pub(crate) mod blocks;
 pub(crate) mod calibrate;
 pub(crate) mod checksum;
 pub(crate) mod dataset;
-pub(crate) mod explain;
 pub(crate) mod general;
 pub(crate) mod joint;
 pub(crate) mod rule;

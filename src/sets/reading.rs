@@ -4,10 +4,10 @@
 use super::message::{Gathering, Message};
 use crate::document::{Cutter, FeatureReader, FeatureSink, ReadOptions};
 use crate::fit::beginning::{LIMIT, MailLines};
-use crate::fit::explain::printable;
 use crate::mail::scanner::Holds;
 use crate::model::medium::Medium;
 use crate::model::settings::{ModelOption, Scheme};
+use crate::report::evidence::printable;
 use crate::token::Feature;
 use std::io;
 use std::sync::atomic::AtomicBool;

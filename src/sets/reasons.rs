@@ -9,8 +9,8 @@
 //! The numbers are logarithms to base 2 of odds (bits) for the category that is named. Those after
 //! the `=` add up to the first one, exactly as they are printed.
 
-use crate::fit::explain::{is_telling, shown};
 use crate::mail::verdict_header::REASONS;
+use crate::report::evidence::{is_telling, shown};
 use std::fmt::Write;
 
 /// The most tokens that are named.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //! Which features of a text speak for its label.
 
+use crate::report::evidence::strongest_first;
 use crate::text::features::TextReader;
 use crate::text::table::Table;
 use crate::{Explained, Explanation, Piece, TokenEvidence};
@@ -39,7 +40,6 @@ pub(super) fn explain(
         tokens.extend(each.into_values());
     }
     let told: f64 = tokens.iter().map(|token| token.bits).sum();
-    tokens.sort_by(|a, b| b.bits.abs().total_cmp(&a.bits.abs()).then_with(|| a.text.cmp(&b.text)));
     let input = inputs.first().copied().unwrap_or(0.0);
     let mut word = |word: &str| {
         let own = reader.read(word.as_bytes()).blocks[0].clone();
@@ -55,7 +55,7 @@ pub(super) fn explain(
         category: labels[best].clone(),
         other: labels[second].clone(),
         prior: bits * (scores[best] - scores[second]) - told,
-        tokens,
+        tokens: strongest_first(tokens),
         lines,
         ..Explanation::default()
     };

@@ -5,11 +5,11 @@
 use super::set::CategorySet;
 use super::shared::Incomparable;
 use crate::document::{Cutter, FeatureReader, FeatureSink};
-use crate::fit::explain::{Explanation, Gatherer, Piece, printable, shown};
 use crate::mail::mailbox;
 use crate::mail::subject::subject;
 use crate::model::medium::Medium;
 use crate::model::settings::Scheme;
+use crate::report::evidence::{Explanation, Gatherer, Piece, printable, shown};
 use crate::score::document;
 use crate::score::model::Model;
 use crate::score::scorer::Scorer;

@@ -76,14 +76,16 @@ impl Gatherer {
         token.bits += bits;
     }
 
-    /// The tokens, strongest first; equally strong ones by name.
+    /// The tokens, as [`strongest_first`] sorts them.
     pub(crate) fn finish(self) -> Vec<TokenEvidence> {
-        let mut tokens = self.tokens;
-        tokens.sort_by(|a, b| {
-            b.bits.abs().total_cmp(&a.bits.abs()).then_with(|| a.text.cmp(&b.text))
-        });
-        tokens
+        strongest_first(self.tokens)
     }
+}
+
+/// Sorts tokens by strength; equally strong ones by name.
+pub(crate) fn strongest_first(mut tokens: Vec<TokenEvidence>) -> Vec<TokenEvidence> {
+    tokens.sort_by(|a, b| b.bits.abs().total_cmp(&a.bits.abs()).then_with(|| a.text.cmp(&b.text)));
+    tokens
 }
 
 /// A token's bytes as text: blanks between the words of an n-gram, no control characters.
