@@ -2,7 +2,7 @@
 //! Errors of the libraries → exceptions of Python.
 
 use dbacl::text::{DataError, ModelError, TrainError};
-use dbacl::{MailFilterError, Incomparable, FilterOpenError};
+use dbacl::{FilterOpenError, Incomparable, MailFilterError};
 use pyo3::create_exception;
 use pyo3::exceptions::{PyException, PyMemoryError, PyOSError, PyTimeoutError, PyValueError};
 use pyo3::prelude::*;

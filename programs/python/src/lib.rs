@@ -42,7 +42,7 @@ mod _dbacl {
     #[pymodule_export]
     use super::set::{CategorySet, Verdict};
     #[pymodule_export]
-    use super::trainer::Trainer;
+    use super::trainer::{Trainer, lines};
 
     #[pymodule_init]
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {

@@ -106,7 +106,8 @@ impl MailFilter {
     fn open(py: Python<'_>, folder: PathBuf, lock_timeout: f64) -> PyResult<Self> {
         let stop = Arc::default();
         let options = options(lock_timeout, &stop)?;
-        let set = py.detach(|| dbacl::MailFilter::open(&folder, &options)).map_err(errors::of_set)?;
+        let set =
+            py.detach(|| dbacl::MailFilter::open(&folder, &options)).map_err(errors::of_set)?;
         Ok(Self::new(set, stop))
     }
 

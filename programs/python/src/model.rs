@@ -5,7 +5,7 @@ use crate::errors;
 use crate::explain::Explanation;
 use crate::texts::{Texts, all, labelled, matrix, one};
 use crate::trainer::Trainer;
-use dbacl::text::{Evaluation, Prediction, Predictor, TextModel, threads};
+use dbacl::text::{Evaluation, NONE, Prediction, Predictor, TextModel, threads};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{IntoPyDict, PyBytes, PyDict, PyString};
@@ -19,6 +19,23 @@ pub struct Model {
     /// Predictors that are not in use, kept because making one takes longer than classifying a
     /// short text.
     idle: Mutex<Vec<Predictor>>,
+}
+
+/// Which texts are refused: whether any, or the share of others that keep their label.
+#[derive(FromPyObject)]
+enum Share {
+    Is(bool),
+    Kept(f64),
+}
+
+impl Share {
+    const fn kept(self) -> Option<f64> {
+        match self {
+            Self::Is(false) => None,
+            Self::Is(true) => Some(0.95),
+            Self::Kept(share) => Some(share),
+        }
+    }
 }
 
 impl Model {
@@ -35,28 +52,49 @@ impl Model {
         self.model.labels().iter().map(|label| PyString::new(py, label)).collect()
     }
 
-    fn judge(&self, texts: &[&[u8]]) -> Vec<Prediction> {
+    /// Classifies texts; with `keep`, those that have none of the labels are refused so often that
+    /// this share of the others keep theirs.
+    fn judge(&self, texts: &[&[u8]], keep: Option<f64>) -> Vec<Prediction> {
+        if let Some(mut own) = keep.and_then(|keep| self.model.predictor().keeping(keep)) {
+            return texts.iter().map(|text| own.predict(text)).collect();
+        }
         let mut predictor = self.predictor();
         let predictions = texts.iter().map(|text| predictor.predict(text)).collect();
         self.idle.lock().unwrap_or_else(PoisonError::into_inner).push(predictor);
         predictions
     }
 
+    /// Whether the model can refuse texts, so that this share of others keep their label.
+    fn check_keep(&self, keep: Option<f64>) -> PyResult<()> {
+        let Some(keep) = keep else { return Ok(()) };
+        if !(0.8..=0.99).contains(&keep) {
+            return Err(PyValueError::new_err("the share that keeps its label is 0.8 to 0.99"));
+        }
+        self.model.predictor().keeping(keep).map(drop).ok_or_else(|| {
+            PyValueError::new_err(
+                "the model does not know which texts have none of its labels: train it again, \
+                 with one label a text and some hundred texts",
+            )
+        })
+    }
+
     /// Classifies texts on several threads, and hands the predictions to `take` in their order.
     fn each(
         &self,
         texts: &Bound<'_, PyAny>,
-        threads: usize,
+        (threads, keep): (usize, Option<f64>),
         take: &mut dyn FnMut(&Prediction),
     ) -> PyResult<()> {
+        self.check_keep(keep)?;
         let py = texts.py();
         let threads = threads::wanted(threads);
         let mut texts = Texts::new(texts)?;
         while let Some(block) = texts.next_block()? {
             let texts = block.texts(py);
             let share = texts.len().div_ceil(threads).max(1);
-            let predictions =
-                py.detach(|| threads::each(texts.chunks(share), |part| self.judge(part)).concat());
+            let predictions = py.detach(|| {
+                threads::each(texts.chunks(share), |part| self.judge(part, keep)).concat()
+            });
             predictions.iter().for_each(&mut *take);
         }
         Ok(())
@@ -117,14 +155,60 @@ impl Model {
     }
 
     /// The most probable label of each text.
-    #[pyo3(signature = (texts, *, threads=1))]
+    ///
+    /// With `at_least=0.9` a text whose label is less probable is "unsure". With `none=True` a text
+    /// that seems to have none of the labels is "none", so that 95 % of the others keep their
+    /// label; `none=0.9` lets 90 % keep it.
+    #[pyo3(signature = (texts, *, at_least=None, none=None, threads=1))]
     fn predict<'py>(
         &self,
         texts: &Bound<'py, PyAny>,
+        at_least: Option<f64>,
+        none: Option<Share>,
         threads: usize,
     ) -> PyResult<Vec<Bound<'py, PyString>>> {
-        let (labels, mut found) = (self.names(texts.py()), Vec::new());
-        self.each(texts, threads, &mut |one| found.push(labels[one.best()].clone()))?;
+        let py = texts.py();
+        let (labels, mut found) = (self.names(py), Vec::new());
+        let [unsure, refused] = ["unsure", NONE].map(|name| PyString::new(py, name));
+        let keep = none.and_then(Share::kept);
+        self.each(texts, (threads, keep), &mut |one| {
+            let best = one.best();
+            let is_unsure = at_least.is_some_and(|least| one.probabilities()[best] < least);
+            found.push(match (one.is_none(), is_unsure) {
+                (true, _) => refused.clone(),
+                (false, true) => unsure.clone(),
+                (false, false) => labels[best].clone(),
+            });
+        })?;
+        Ok(found)
+    }
+
+    /// Whether each text seems to have none of the labels, so that the share `keep` of those that
+    /// have one keep it.
+    #[pyo3(signature = (texts, *, keep=0.95, threads=1))]
+    fn predict_none(
+        &self,
+        texts: &Bound<'_, PyAny>,
+        keep: f64,
+        threads: usize,
+    ) -> PyResult<Vec<bool>> {
+        let mut found = Vec::new();
+        self.each(texts, (threads, Some(keep)), &mut |one| found.push(one.is_none()))?;
+        Ok(found)
+    }
+
+    /// What `dbacl-text info` shows: how the model was made, and documents and features of each
+    /// label.
+    fn info<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let labels = PyDict::new(py);
+        let each = self.model.documents().iter().zip(self.model.features());
+        for (label, (documents, features)) in self.model.labels().iter().zip(each) {
+            let own = [("documents", *documents), ("features", features)].into_py_dict(py)?;
+            labels.set_item(label, own)?;
+        }
+        let found = PyDict::new(py);
+        found.set_item("about", self.about(py)?)?;
+        found.set_item("labels", labels)?;
         Ok(found)
     }
 
@@ -137,7 +221,7 @@ impl Model {
         threads: usize,
     ) -> PyResult<Vec<Vec<(Bound<'py, PyString>, f64)>>> {
         let (labels, mut found) = (self.names(texts.py()), Vec::new());
-        self.each(texts, threads, &mut |one| {
+        self.each(texts, (threads, None), &mut |one| {
             let of = |at: usize| (labels[at].clone(), one.probabilities()[at]);
             found.push(one.ranked(k).into_iter().map(of).collect());
         })?;
@@ -152,7 +236,9 @@ impl Model {
         threads: usize,
     ) -> PyResult<Bound<'py, PyAny>> {
         let mut numbers = Vec::new();
-        self.each(texts, threads, &mut |one| numbers.extend_from_slice(one.probabilities()))?;
+        self.each(texts, (threads, None), &mut |one| {
+            numbers.extend_from_slice(one.probabilities())
+        })?;
         matrix(texts.py(), &numbers, self.model.labels().len())
     }
 
@@ -247,7 +333,7 @@ impl Model {
         threads: usize,
     ) -> PyResult<Vec<Vec<Bound<'py, PyString>>>> {
         let (labels, mut found) = (self.names(texts.py()), Vec::new());
-        self.each(texts, threads, &mut |one| {
+        self.each(texts, (threads, None), &mut |one| {
             found.push(one.labels().into_iter().map(|at| labels[at].clone()).collect());
         })?;
         Ok(found)

@@ -325,3 +325,16 @@ impl Trainer {
         Ok(Model::new(trained.model))
     }
 }
+
+/// The lines of a file, which may be compressed.
+#[pyfunction]
+pub fn lines(py: Python<'_>, path: PathBuf) -> PyResult<Vec<Bound<'_, PyBytes>>> {
+    let reading = Reading { format: Some(Format::Lines), needs_label: false, ..Reading::default() };
+    let mut found = Vec::new();
+    let mut take = |record: Record<'_>| {
+        found.push(record.text.to_vec());
+        Ok(())
+    };
+    py.detach(|| read(&path, &reading, &mut take)).map_err(errors::of_data)?;
+    Ok(found.iter().map(|line| PyBytes::new(py, line)).collect())
+}

@@ -60,8 +60,13 @@ class Columns(unittest.TestCase):
         numpy.testing.assert_array_equal(
             self.model.predict_proba(shuffled["text"]), self.expected[::-1]
         )
-        with self.assertRaisesRegex(ValueError, "2-dimensional"):
-            self.model.predict(frame)
+        self.check(frame[["text"]])
+        self.check(frame[["text"]].to_numpy())
+        self.check(polars.DataFrame({"text": TEXTS}))
+        self.check(pyarrow.table({"text": TEXTS}))
+        for two in [frame, polars.DataFrame(frame), pyarrow.table(frame), frame.to_numpy()]:
+            with self.assertRaisesRegex(ValueError, "2-dimensional.*text_columns"):
+                self.model.predict(two)
         with self.assertRaisesRegex(ValueError, "text 1 is missing"):
             self.model.predict(pandas.Series(["a", None], dtype="str"))
 
@@ -195,6 +200,27 @@ class Scikit(unittest.TestCase):
         self.assertGreater(len(passed), 40)
         expected = {one["check_name"] for one in found if one["status"] == "xfail"}
         self.assertEqual(expected, set(exceptions), "a check that passes needs no reason")
+
+    def test_frames_are_read_by_their_columns(self):
+        title = [text.split()[0] for text in TEXTS]
+        body = [text.split(" ", 1)[1] for text in TEXTS]
+        data = {"title": title, "body": body, "label": LABELS}
+        both = [f"{a}\n{b}" for a, b in zip(title, body)]
+        expected = dbacl.DbaclClassifier().fit(both, LABELS).predict_proba(both)
+        for frame in [pandas.DataFrame(data), polars.DataFrame(data), pyarrow.table(data)]:
+            estimator = dbacl.DbaclClassifier(text_columns=["title", "body"])
+            found = pickle.loads(pickle.dumps(estimator.fit(frame, LABELS))).predict_proba(frame)
+            numpy.testing.assert_array_equal(found, expected)
+        frame = pandas.DataFrame({"text": ["a", None, float("nan")]})
+        self.assertEqual(dbacl.DbaclClassifier(text_columns="text")._texts(frame, True), ["a", "", ""])
+        one = dbacl.DbaclClassifier().fit(pandas.DataFrame({"text": TEXTS}), LABELS)
+        self.assertEqual(list(one.predict(numpy.array(TEXTS).reshape(-1, 1))), list(one.predict(TEXTS)))
+
+    def test_what_does_not_fit_together_is_said(self):
+        with self.assertRaisesRegex(ValueError, "^there are 2 texts and 1 labels$"):
+            dbacl.DbaclClassifier().fit(["a", "b"], ["x"])
+        with self.assertRaisesRegex(ValueError, "^there is one class, 'x': two"):
+            dbacl.DbaclClassifier().fit(["a", "b"], ["x", "x"])
 
     def test_it_is_an_estimator_of_texts(self):
         estimator = dbacl.DbaclClassifier(order=1)

@@ -2,6 +2,7 @@
 """The module alone: nothing else need be installed. Programs to compare with are in the folder that
 DBACL_PROGRAMS names."""
 
+import gzip
 import json
 import os
 import pathlib
@@ -149,6 +150,50 @@ class Models(Scratch):
         names = [name for name, weight in model.features(texts, 9)["sea"]]
         self.assertIn("whale", names)
 
+    def test_texts_of_none_of_the_labels_are_refused(self):
+        texts = [f"{text} {at}" for at in range(8) for text in TEXTS]
+        model = dbacl.train(texts, LABELS * 8)
+        others = ["the ship of the whale", "quantum zebra"]
+        self.assertEqual(model.predict(others, none=True), ["sea", "none"])
+        self.assertEqual(model.predict(others, none=False)[0], "sea")
+        self.assertEqual(model.predict_none(others, keep=0.9), [False, True])
+        self.assertEqual(model.predict(["the"], at_least=0.99), ["unsure"])
+        self.assertEqual(model.predict(others, at_least=0.0), model.predict(others))
+        info = model.info()
+        self.assertEqual(info["labels"]["sea"]["documents"], model.documents["sea"])
+        self.assertGreater(info["labels"]["sea"]["features"], 3)
+        self.assertEqual(info["about"], model.about)
+        with self.assertRaisesRegex(ValueError, "0.8 to 0.99"):
+            model.predict(others, none=0.5)
+        with self.assertRaisesRegex(ValueError, "does not know which texts have none"):
+            dbacl.train(TEXTS, LABELS, several=False).predict_none(["a"])
+
+    @unittest.skipUnless(PROGRAMS, "no programs")
+    def test_a_server_is_asked(self):
+        from dbacl.client import Client
+
+        model = dbacl.train(TEXTS, LABELS)
+        model.save(self.folder / "m.model")
+        words = [pathlib.Path(PROGRAMS, "dbacl-text"), "serve", self.folder / "m.model"]
+        server = subprocess.Popen([*words, "--listen", "127.0.0.1:0"], stderr=subprocess.PIPE)
+        try:
+            address = server.stderr.readline().decode().split()[-1]
+            for client in [Client(f"http://{address}"), Client(f"http://{address}", "m")]:
+                found = client.predict(TEXTS[:4], k=2)
+                expected = model.top(TEXTS[:4], 2)
+                self.assertEqual([one["label"] for one in found], [row[0][0] for row in expected])
+                self.assertEqual(found[0]["labels"][1]["probability"], expected[0][1][1])
+        finally:
+            server.terminate()
+            server.communicate()
+
+    def test_the_module_imports_little(self):
+        heavy = "numpy pandas pyarrow sklearn urllib json ssl http"
+        code = f"import dbacl, sys; print([n for n in {heavy.split()} if n in sys.modules])"
+        # Without the folders of other packages, some of which import them at the start.
+        done = subprocess.run([sys.executable, "-I", "-c", code], capture_output=True, text=True)
+        self.assertEqual(done.stdout.strip(), "[]", done.stderr)
+
     def test_fasttext_is_taken(self):
         import dbacl.fasttext as fasttext
 
@@ -166,6 +211,12 @@ class Models(Scratch):
         self.assertEqual((labels, len(probabilities[1])), ([["__label__war"], []], 0))
         self.assertEqual(model.test(path), (40, 1.0, 1.0))
         self.assertEqual(model.test(path, k=2), (40, 0.5, 1.0))
+        packed = self.folder / "packed"
+        packed.write_bytes(gzip.compress(path.read_bytes()))
+        self.assertEqual(model.test(packed), (40, 1.0, 1.0))
+        packed.write_bytes(packed.read_bytes()[:-9])
+        with self.assertRaisesRegex(ValueError, "packed: it is compressed by gzip, and damaged"):
+            model.test(packed)
         with self.assertRaisesRegex(ValueError, "one line at a time"):
             model.predict("a\nb")
         with self.assertRaisesRegex(TypeError, "'speed'"):

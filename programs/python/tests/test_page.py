@@ -21,6 +21,9 @@ class Page(unittest.TestCase):
     def test_the_readme_prints_what_it_says(self):
         self.check(ROOT / "README.md", 1)
 
+    def test_the_page_of_the_wheel_prints_what_it_says(self):
+        self.check(ROOT / "programs" / "python" / "README.md", 1)
+
     def check(self, page, fewest):
         blocks = BLOCK.findall(page.read_text())
         self.assertGreaterEqual(len(blocks), fewest)

@@ -45,10 +45,36 @@ __all__ = [
 
 
 def train(texts, labels, *, weights=None, unlabelled=None, log=None, **options):
-    """Trains a model on texts with their labels, and on others without where these help.
+    """Trains a model on texts with their labels.
 
-    `weights` say how often each text counts. `options` are those of `Trainer`. `log` is told what
-    a search (`seconds`) has tried.
+    `texts` is a list or column of `str` or `bytes`, and `labels` has a `str` for each text, or with
+    `several=True` a list. Twenty texts a label are a beginning; use texts like those that will come.
+
+        model = dbacl.train(texts, labels)
+        model.predict(["a text"])                # ["a label"]
+        model.top(["a text"], 3)                 # the three best labels with probabilities
+        model.predict(others, at_least=0.9)      # "unsure" where the label is less probable
+        model.predict(others, none=True)         # "none" where a text seems to have no label
+        model.test(held_out, their_labels)       # how often it is right
+
+    Options, all of which have good defaults:
+
+    preset          "words", "pairs", "chars" or "both": what is learned of a text
+    order           longest run of words, 1 to 7
+    tokenizer       what a word is: "word", "glyph", "alpha", ...
+    case_sensitive  distinguish upper and lower case
+    across_lines    let runs of words cross line ends
+    kind            "text", "html" or "xml"
+    regex           expressions whose matches are learned instead of words
+    cost, start, contrast, choose    the fit; choose=True tries all settings
+    balance         0 to 1: rare labels cost more
+    aim             "accuracy", or "macro-f1" for the mean F1 of all labels
+    several         a text may have any number of labels
+    keep            keep the texts in the model, for `update` and `forget`
+    seconds         try ways to read texts for so long; `log` is called with each try
+
+    `weights` say how often each text counts. `unlabelled` are texts without labels, which are
+    learned as well where that leaves fewer errors. Ctrl-C ends the training.
     """
     trainer = Trainer(**options)
     trainer.add(texts, labels, weights)

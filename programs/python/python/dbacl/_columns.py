@@ -7,13 +7,39 @@ _ROWS = 16384
 
 def items(texts):
     """What the compiled part takes: an iterable of texts, or of blocks of an Arrow column."""
-    dimensions = getattr(texts, "ndim", 1)
-    if dimensions != 1:
+    shape = getattr(texts, "shape", ())
+    if len(shape) == 2 and shape[1] == 1:
+        texts = _only(texts)
+    elif len(shape) > 1 or getattr(texts, "ndim", 1) == 0:
         raise ValueError(
-            f"texts must be one list or column of str or bytes, not {dimensions}-dimensional data"
+            f"texts must be one list or column of str or bytes, not {len(shape)}-dimensional data; "
+            "of a frame, choose a column, or give DbaclClassifier text_columns"
         )
     column = _arrow(texts)
     return texts if column is None else _blocks(column)
+
+
+def _only(frame):
+    """The column of a frame or an array that has one."""
+    if hasattr(frame, "iloc"):
+        return frame.iloc[:, 0]
+    for name in ("to_series", "column"):
+        if hasattr(frame, name):
+            return getattr(frame, name)(0)
+    return frame[:, 0]
+
+
+def joined(frame, names):
+    """Texts whose lines are what columns of a frame have; missing values are empty."""
+
+    def values(name):
+        column = frame[name]
+        return column.to_pylist() if hasattr(column, "to_pylist") else column
+
+    def plain(value):
+        return "" if value is None or value != value else str(value)
+
+    return ["\n".join(map(plain, row)) for row in zip(*map(values, names))]
 
 
 def _arrow(texts):

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """A classifier of texts for scikit-learn, which works without it, too."""
 
+from ._columns import joined
 from ._dbacl import Model, Trainer
 
 try:
@@ -57,7 +58,7 @@ except ImportError:  # scikit-learn is not needed
 
 
 # Parameters that are not options of `Trainer`.
-_OWN = ("n_jobs", "class_weight")
+_OWN = ("n_jobs", "class_weight", "text_columns")
 # What training sets.
 _FITTED = ("classes_", "model_")
 
@@ -65,7 +66,8 @@ _FITTED = ("classes_", "model_")
 class DbaclClassifier(ClassifierMixin, BaseEstimator):
     """Learns labels of texts by words and characters, fitted together, with probabilities.
 
-    `X` is a list or column of texts, each `str` or `bytes`. `class_weight` is "balanced" or a dict
+    `X` is a list or column of texts, each `str` or `bytes`, or a frame or array of one column. Of a
+    frame of more, `text_columns` names those with the text. `class_weight` is "balanced" or a dict
     from classes to weights, and `n_jobs` the number of threads that judge texts; the other
     parameters are those of `dbacl.Trainer`.
 
@@ -77,7 +79,7 @@ class DbaclClassifier(ClassifierMixin, BaseEstimator):
     _parameters = (
         "preset", "tokenizer", "order", "case_sensitive", "across_lines", "kind", "regex",
         "choose", "cost", "contrast", "start", "balance", "aim", "keep", "seconds",
-        "class_weight", "n_jobs",
+        "class_weight", "n_jobs", "text_columns",
     )
 
     def __init__(
@@ -100,6 +102,7 @@ class DbaclClassifier(ClassifierMixin, BaseEstimator):
         seconds=None,
         class_weight=None,
         n_jobs=None,
+        text_columns=None,
     ):
         self.preset = preset
         self.tokenizer = tokenizer
@@ -118,6 +121,7 @@ class DbaclClassifier(ClassifierMixin, BaseEstimator):
         self.seconds = seconds
         self.class_weight = class_weight
         self.n_jobs = n_jobs
+        self.text_columns = text_columns
 
     def _trainer(self, **more):
         options = {name: getattr(self, name) for name in self._parameters if name not in _OWN}
@@ -125,7 +129,10 @@ class DbaclClassifier(ClassifierMixin, BaseEstimator):
 
     def _texts(self, X, reset):
         """The texts of `X`; for subclasses that make texts of something else."""
-        return X
+        if self.text_columns is None:
+            return X
+        names = self.text_columns
+        return joined(X, [names] if isinstance(names, str) else list(names))
 
     def _weights(self, names, sample_weight):
         """What each text weighs, or None where all weigh the same."""
@@ -158,8 +165,12 @@ class DbaclClassifier(ClassifierMixin, BaseEstimator):
         classes, names = _matrix(y) if several else _labels(y)
         if several and self.class_weight is not None:
             raise ValueError("class_weight is for texts that have one label each")
+        is_counted = hasattr(texts, "__len__") and not isinstance(texts, (str, bytes))
+        if is_counted and len(texts) != len(names):
+            raise ValueError(f"there are {len(texts)} texts and {len(names)} labels")
         if len(classes) == 1:
-            raise ValueError(f"there is one class, {classes[0]!r}: two classes or more are needed")
+            only = getattr(classes[0], "item", lambda: classes[0])()
+            raise ValueError(f"there is one class, {only!r}: two classes or more are needed")
         weights = self._weights(names, sample_weight)
         if weights and not several and len({name for name, weight in zip(names, weights) if weight}) == 1:
             raise ValueError("one class alone has weights: two classes or more are needed")

@@ -22,6 +22,7 @@ class DbaclClassifier:
     seconds: int | None
     class_weight: Any
     n_jobs: int | None
+    text_columns: str | Sequence[str] | None
     def __init__(
         self,
         *,
@@ -42,6 +43,7 @@ class DbaclClassifier:
         seconds: int | None = None,
         class_weight: Literal["balanced"] | Mapping[Any, float] | None = None,
         n_jobs: int | None = None,
+        text_columns: str | Sequence[str] | None = None,
     ) -> None: ...
     @property
     def model_(self) -> Model: ...

@@ -10,7 +10,7 @@ What chooses features is obeyed; what only fastText's way to learn needs, such a
 is accepted and changes nothing.
 """
 
-from ._dbacl import Model, Trainer
+from ._dbacl import Model, Trainer, lines
 
 _LABEL = "__label__"
 _UNUSED = frozenset(
@@ -22,11 +22,10 @@ _UNUSED = frozenset(
 def _lines(path):
     """Labels and text of each line."""
     mark = _LABEL.encode()
-    with open(path, "rb") as file:
-        for line in file:
-            words = line.split()
-            labels = [word[len(mark):].decode() for word in words if word.startswith(mark)]
-            yield labels, b" ".join(word for word in words if not word.startswith(mark))
+    for line in lines(path):
+        words = line.split()
+        labels = [word[len(mark):].decode() for word in words if word.startswith(mark)]
+        yield labels, b" ".join(word for word in words if not word.startswith(mark))
 
 
 def _array(numbers):
