@@ -47,7 +47,7 @@ impl Clocks {
     }
 }
 
-/// What a side is told after `go`: the clocks, and its own limits.
+/// What a side gets after `go`: the clocks, and its own limits.
 fn told(clocks: Option<&Clocks>, limits: &str) -> String {
     let Some(clocks) = clocks else { return limits.to_owned() };
     let ByColor { white, black } = clocks.left.map(|t| t.as_millis());
@@ -65,7 +65,7 @@ impl Player for RandomMover {
     }
 }
 
-/// Our engine, and what it is told after `go`, beside the clocks.
+/// Our engine, and what it gets after `go`, beside the clocks.
 pub(crate) struct EnginePlayer(pub Engine, pub String);
 
 impl Player for EnginePlayer {
