@@ -303,7 +303,7 @@ impl Problem<'_> {
         let (mut rule, verdicts) = self.rule(&found, share, note);
         misfiled.sort_by(|a, b| b.excess.total_cmp(&a.excess));
         if let Some(old) = wishes.like.as_ref().filter(|_| is_one_sided && !has_general) {
-            // What is there tells nothing of thresholds.
+            // What is there says nothing of thresholds.
             rule = Rule { general: rule.general, ..old.clone() };
             misfiled.clear();
         }

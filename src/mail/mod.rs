@@ -23,7 +23,7 @@
 //! | [`reader`] | reads such files as mailboxes of one form |
 //! | [`mailbox`] | knows that form, and the rule of the original programs |
 //! | [`from_line`] | says how much a line looks like one before a message |
-//! | [`contents`] | tells mailboxes, messages and other files apart |
+//! | [`contents`] | distinguishes mailboxes, messages and other files |
 //! | [`header_fields`] | lists the fields of a header |
 //! | [`day`] | finds the day on which a message arrived or was sent |
 //! | [`subject`] | finds the subject and the sender, as people are shown them |

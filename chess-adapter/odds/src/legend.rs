@@ -5,7 +5,7 @@ use shakmaty::{Color, Position as _, Square};
 
 use crate::view::Prospect;
 
-/// The kinds of rich words: the two letters that a word begins with, and what the rest of it tells.
+/// The kinds of rich words: the two letters that a word begins with, and what the rest of it says.
 /// `n` or a digit stands for pawn units, capital letters for pieces, `-` for nothing.
 pub(crate) const RICH: &[(&str, &str)] = &[
     ("xa", "piece, captured piece, pawns won by the captures that the move begins"),
@@ -86,7 +86,7 @@ pub(crate) const RICH: &[(&str, &str)] = &[
 ];
 
 /// The kinds of the words that tell what came before a move and what stands around it: a capital
-/// letter or a digit; the rest is a hash, which tells nothing to people.
+/// letter or a digit; the rest is a hash, which says nothing to people.
 pub(crate) const CONTEXT: &[(&str, &str)] = &[
     ("A", "the move in this very position"),
     ("B", "the move with all pawns"),

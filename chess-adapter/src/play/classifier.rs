@@ -254,7 +254,7 @@ const PATIENCE: Duration = Duration::from_secs(5);
 ///
 /// A row has for each category the average score so far in nats and the complexity so far, then the
 /// feature. Each feature adds the reciprocal of the model's order to the complexity, which is
-/// printed with one decimal only: the last row tells the order, and with it every complexity
+/// printed with one decimal only: the last row shows the order, and with it every complexity
 /// exactly.
 fn read_features(report: impl Iterator<Item = String>, categories: usize) -> Vec<Vec<FeatureRow>> {
     let rows: Vec<_> = report.filter_map(|line| parse_feature(&line, categories)).collect();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-//! A book in play: the tree from the last node, clusters and plans out of it, and what it tells a
+//! A book in play: the tree from the last node, clusters and plans out of it, and what it adds to a
 //! search.
 
 use std::collections::HashMap;

@@ -66,7 +66,7 @@ fn before_abort() {
 
 /// Has [`end`] called in place of the panic of the standard library where a new thread cannot have
 /// the small stack on which it would report an overflow. That panic ends the process in any case;
-/// only its text tells it from other panics. Should a later Rust change the text, that panic is
+/// only its text sets it apart from other panics. Should a later Rust change the text, that panic is
 /// printed before our line.
 fn before_panic() {
     let usual = std::panic::take_hook();

@@ -165,7 +165,7 @@ pub trait Storage {
             }
             opened => opened?,
         };
-        // The lock tells other learners that this temporary is in use. Until it is taken another
+        // The lock shows other learners that this temporary is in use. Until it is taken another
         // may take the name over, even save a file of its own under the final name.
         let taken = matches!(file.try_lock(), Err(TryLockError::WouldBlock));
         if taken || !is_named(&file, path)? {
@@ -424,7 +424,7 @@ pub struct Staged<'a> {
     /// The file that gets the new content.
     pub target: PathBuf,
     temporary: PathBuf,
-    /// Holds the lock that tells other learners that the temporary is in use.
+    /// Holds the lock that shows other learners that the temporary is in use.
     draft: Box<dyn Draft>,
     is_placed: bool,
 }

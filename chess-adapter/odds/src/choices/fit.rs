@@ -266,7 +266,7 @@ fn step(slot: &mut Slot, gradient: f32, (rate, start): (f32, f32), strength: f32
 mod tests {
     use super::*;
 
-    /// Groups of three in which feature 1 beats 2 and 3 in `share` of ten, and 4 tells nothing.
+    /// Groups of three in which feature 1 beats 2 and 3 in `share` of ten, and 4 says nothing.
     fn groups(count: usize, share: usize) -> Groups {
         let mut groups = Groups::default();
         for number in 0..count {

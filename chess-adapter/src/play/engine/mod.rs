@@ -53,7 +53,7 @@ pub(crate) struct Engine {
     /// The search's evaluation, unless it is that in the sources.
     evaluation: Option<Arc<dyn Evaluate>>,
     openings: Option<Openings>,
-    /// What the book tells the search.
+    /// What the book adds to the search.
     advice: Option<Advice>,
     /// How often a move of the book was played at each move of a game, from the first.
     pub book_moves: Vec<u32>,
@@ -236,7 +236,7 @@ impl Engine {
         matches!(self.voices.get(self.game.turn()), Some(Voice::Odds(_)))
     }
 
-    /// Has the player told of an error.
+    /// Reports an error to the player.
     pub(crate) fn note(&mut self, error: &Error) {
         self.notes.push(format!("{error:#}"));
     }
