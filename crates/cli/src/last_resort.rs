@@ -66,8 +66,8 @@ fn before_abort() {
 
 /// Has [`end`] called in place of the panic of the standard library where a new thread cannot have
 /// the small stack on which it would report an overflow. That panic ends the process in any case;
-/// only its text sets it apart from other panics. Should a later Rust change the text, that panic is
-/// printed before our line.
+/// only its text sets it apart from other panics. Should a later Rust change the text, that panic
+/// is printed before our line.
 fn before_panic() {
     let usual = std::panic::take_hook();
     std::panic::set_hook(Box::new(move |panic| {

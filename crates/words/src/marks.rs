@@ -272,7 +272,8 @@ fn cef2(padded: &[u8], at: usize, next: &mut Next) -> Block {
 struct Next([Mask; 4]);
 
 impl Next {
-    /// The mask with each byte's bit taken from the byte that follows; `number` distinguishes masks.
+    /// The mask with each byte's bit taken from the byte that follows; `number` distinguishes
+    /// masks.
     #[inline]
     fn first(&mut self, number: usize, mask: Mask) -> Mask {
         let shifted = mask >> 1 | self.0[number] << 63;
