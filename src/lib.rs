@@ -213,7 +213,7 @@ pub use crate::fit::thresholds::Caution;
 pub use crate::sets::{
     ChangeReport, DocumentId, DocumentReport, FilterOpenError, FilterPlace, LearnedSet, MailFilter,
     MailFilterError, MailFilterOptions, MailFolder, MailLearnOptions, MailRole, MailVerdict,
-    Outcome, Reasons,
+    ManyUnsure, Outcome, Reasons, RecentVerdicts,
 };
 
 // Pages in which all text is escaped.

@@ -82,6 +82,16 @@ fn answers_on_a_terminal_are_learned() {
 }
 
 #[test]
+fn thirty_unsure_verdicts_propose_questions() {
+    let scratch = filter();
+    scratch.write("1", mail(&format!("{HAM} {SPAM}"), "alone"));
+    let verdicts = |times: usize| format!("--mail-verdict f{}", " 1".repeat(times));
+    assert!(scratch.dbacl(&verdicts(29)).quiet(0).starts_with("unsure "));
+    let said = "30 of the last 30 messages were unsure";
+    scratch.dbacl(&verdicts(31)).complains(0, said);
+}
+
+#[test]
 fn what_cannot_be_asked_about_is_named() {
     let scratch = filter();
     for (args, status, complaint) in [

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What mistakes that people make do to a mail filter, and how many of them `--mail-review` finds.
+"""The effect of mistakes that people make on a filter of mail, and how many of them `--mail-review` finds.
 
     mistakes.py [--draws 3] [--shares 2,5,10] DBACL NAME=MAIL...
 

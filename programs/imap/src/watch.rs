@@ -16,6 +16,7 @@ use crate::state::{NoState, State};
 use crate::teach::{Filter, Taught, teach};
 use crate::transport::Place;
 use crate::week::Doubt;
+use dbacl::RecentVerdicts;
 use dbacl_files::reading::open_regular;
 use imap_next::imap_types::response::Capability;
 use std::collections::BTreeMap;
@@ -100,6 +101,8 @@ pub(crate) struct Watcher<'a> {
     /// Whether a letter is to be written after the next look, before the week is over.
     writes_now: bool,
     handles: Arc<Handles>,
+    /// Verdicts on mail that came since the program began.
+    recent: RecentVerdicts,
     say: &'a dyn Fn(&str),
     is_greeted: bool,
 }
@@ -150,6 +153,7 @@ impl<'a> Watcher<'a> {
             is_dry,
             writes_now,
             handles,
+            recent: RecentVerdicts::default(),
             say,
             is_greeted: false,
         })
@@ -474,6 +478,9 @@ impl<'a> Watcher<'a> {
                     let doubt = Doubt::new(&found, self.filter.folder(&found.category), &mail);
                     state.week.count(doubt, || self.filter.reasons(&mail));
                 }
+                if let Some(many) = self.recent.count(found.is_unsure) {
+                    (self.say)(&format!("{many}: {}", how_to_answer(watched)));
+                }
                 let sure = self.filter.sure(&found)?;
                 if let Some(goal) = self.goal(watched, sure) {
                     goals.entry(&goal.name).or_default().push(uid);
@@ -590,6 +597,14 @@ fn describe(watched: &[Watched], session: &Session) -> String {
     let known = if known.is_empty() { "nothing beyond IMAP4rev1".into() } else { known.join(", ") };
     let _ = write!(text, "; the server knows {known}");
     text
+}
+
+/// How a user of these folders answers questions about mail.
+fn how_to_answer(watched: &[Watched]) -> String {
+    match watched.iter().find(|it| it.kind == Kind::Unsure) {
+        Some(own) => format!("move messages from {} to where they belong", from_imap(&own.name)),
+        None => "with a folder for them (--unsure) they are the questions".to_owned(),
+    }
 }
 
 /// How many messages folders have.

@@ -269,7 +269,11 @@ impl Engine {
     ) -> Option<Judged> {
         let outcome = judged.as_ref().map_or(ERROR, |judged| judged.decision as usize);
         self.measures.mail(wire, outcome, time);
-        self.history.count(folder.as_deref(), outcome);
+        if let Some(many) = self.history.count(folder.as_deref(), outcome) {
+            let place = folder.as_deref().unwrap_or(Path::new("")).display();
+            let advice = format!("{many}: dbacl --mail-ask {place} MAIL");
+            self.log.event(Level::Warn, "unsure", &[("folder", &place), ("advice", &advice)]);
+        }
         self.asked.note(&self.users, &envelope.names);
         let level = if judged.is_ok() { Level::Info } else { Level::Error };
         let milliseconds = format!("{:.1}", time.as_secs_f64() * 1e3);

@@ -2,7 +2,9 @@
 //! What has happened lately, for the status page: verdicts by time, and the last events.
 
 use crate::log::{Fact, now};
+use crate::measures::ERROR;
 use crate::memory::lock;
+use dbacl::{ManyUnsure, RecentVerdicts};
 use lru::LruCache;
 use serde::Serialize;
 use std::collections::{BTreeMap, VecDeque};
@@ -25,6 +27,9 @@ const FILTERS: NonZeroUsize = NonZeroUsize::new(500).expect("not 0");
 
 /// Verdicts by what they were: ham, unsure, spam, error.
 pub(crate) type Counts = [u64; 4];
+
+/// The place of unsure verdicts among them.
+const UNSURE: usize = 1;
 
 /// Verdicts by the number of their step since 1970.
 #[derive(Debug, Default)]
@@ -73,6 +78,13 @@ impl Event {
     }
 }
 
+/// The verdicts of one filter.
+#[derive(Debug, Default)]
+struct OfFilter {
+    series: Series,
+    recent: RecentVerdicts,
+}
+
 /// What has happened lately.
 #[derive(Debug)]
 pub(crate) struct History(Mutex<State>);
@@ -80,7 +92,7 @@ pub(crate) struct History(Mutex<State>);
 #[derive(Debug)]
 struct State {
     all: Series,
-    filters: LruCache<PathBuf, Series>,
+    filters: LruCache<PathBuf, OfFilter>,
     events: [VecDeque<Event>; 3],
 }
 
@@ -97,15 +109,20 @@ fn step() -> u64 {
 }
 
 impl History {
-    /// Counts a verdict: by the filter in this folder, if one was found.
-    pub(crate) fn count(&self, folder: Option<&Path>, outcome: usize) {
+    /// Counts a verdict: by the filter in this folder, if one was found. Returns that many of its
+    /// last verdicts were unsure, when it is time to say so.
+    pub(crate) fn count(&self, folder: Option<&Path>, outcome: usize) -> Option<ManyUnsure> {
         let step = step();
         let mut state = lock(&self.0);
         state.all.add(step, outcome);
-        if let Some(folder) = folder {
-            let series = state.filters.get_or_insert_mut_ref(folder, Series::default);
-            series.add(step, outcome);
-        }
+        let own = state.filters.get_or_insert_mut_ref(folder?, OfFilter::default);
+        own.series.add(step, outcome);
+        if outcome == ERROR { None } else { own.recent.count(outcome == UNSURE) }
+    }
+
+    /// What was said of many unsure verdicts of the filter in this folder, while it is so.
+    pub(crate) fn many_unsure(&self, folder: &Path) -> Option<ManyUnsure> {
+        lock(&self.0).filters.peek(folder)?.recent.many()
     }
 
     /// Whether a verdict of the filter in this folder was counted.
@@ -128,7 +145,10 @@ impl History {
     /// The verdicts of all filters by step, or of the filter in this folder.
     pub(crate) fn verdicts(&self, folder: Option<&Path>) -> Vec<Counts> {
         let state = lock(&self.0);
-        let series = folder.map_or(Some(&state.all), |folder| state.filters.peek(folder));
+        let series = match folder {
+            Some(folder) => state.filters.peek(folder).map(|own| &own.series),
+            None => Some(&state.all),
+        };
         series.unwrap_or(&Series::default()).until(step())
     }
 }
@@ -154,7 +174,7 @@ mod tests {
         assert_eq!(series.until(u64::MAX), vec![[0; 4]; STEPS]);
         let history = History::default();
         for number in 0..100 {
-            history.count(Some(Path::new("/a")), 0);
+            assert_eq!(history.count(Some(Path::new("/a")), 0), None);
             history.add(Kind::Lesson, &[("number", &number)]);
         }
         let lessons = history.events(Kind::Lesson);
@@ -165,5 +185,8 @@ mod tests {
             (sum(None), sum(Some(Path::new("/a"))), sum(Some(Path::new("/b")))),
             (100, 100, 0)
         );
+        let said = (0..60).filter_map(|_| history.count(Some(Path::new("/b")), UNSURE)).count();
+        let many = ["/a", "/b"].map(|folder| history.many_unsure(Path::new(folder)).is_some());
+        assert_eq!((said, many), (1, [false, true]));
     }
 }

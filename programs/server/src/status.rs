@@ -103,6 +103,8 @@ struct Filter {
     error: Option<String>,
     /// Whether a verdict was ever asked of it since the start.
     is_used: bool,
+    /// That many of its last verdicts were unsure, while it is so.
+    many_unsure: Option<String>,
     steps: Vec<Counts>,
 }
 
@@ -123,6 +125,7 @@ impl Filter {
             bytes: size(folder),
             age_seconds: filter.and_then(age),
             is_used: engine.history.has_used(folder),
+            many_unsure: engine.history.many_unsure(folder).map(|many| many.to_string()),
             steps: engine.history.verdicts(Some(folder)),
             error: opened.err(),
         }
@@ -269,6 +272,9 @@ fn filters(filters: &[Filter]) -> Markup {
                         }
                         td {
                             @if filter.is_used { (unsure(&filter.steps)) } @else { "not used yet" }
+                            @if let Some(many) = &filter.many_unsure {
+                                p.bad { (many) " (dbacl --mail-ask)" }
+                            }
                         }
                     }
                 }

@@ -3,14 +3,14 @@
 
 use super::super::failure::{Failure, Kind, output_failure};
 use super::super::hints;
-use super::super::messages::{tell, warn};
+use super::super::messages::{MESSAGES, tell, warn};
 use super::super::signals::Signals;
 use super::super::structured::{Format, Id, escape};
 use super::mail_at;
 use crate::fit::rule::Decision;
 use crate::mail::subject::{sender, subject};
 use crate::report::evidence::printable;
-use crate::sets::{OpenFilter, each_message};
+use crate::sets::{OpenFilter, RecentVerdicts, each_message};
 use dbacl_cli::output::Output;
 use std::ffi::{OsStr, OsString};
 use std::io::{self, IsTerminal};
@@ -32,7 +32,8 @@ pub(crate) fn run(
     output: &mut Output,
 ) -> Result<u8, Failure> {
     let filter = OpenFilter::open(folder, &mut warn)?;
-    let mut rows = Rows { filter, format, with_reasons, output, is_first: true };
+    let recent = RecentVerdicts::default();
+    let mut rows = Rows { filter, format, with_reasons, output, is_first: true, recent };
     rows.begin();
     if operands.is_empty() && io::stdin().is_terminal() {
         hints::give(hints::TYPED);
@@ -56,6 +57,10 @@ pub(crate) fn run(
         }
     }
     rows.end()?;
+    if let Some(many) = rows.recent.many() {
+        let folder = folder.display();
+        MESSAGES.warning(&format!("{many}: dbacl --mail-ask {folder} MAIL"));
+    }
     failed.map_or(Ok(0), Err)
 }
 
@@ -66,6 +71,7 @@ struct Rows<'a> {
     with_reasons: bool,
     output: &'a mut Output,
     is_first: bool,
+    recent: RecentVerdicts,
 }
 
 impl Rows<'_> {
@@ -94,6 +100,7 @@ impl Rows<'_> {
         } else {
             (self.filter.classify(mail)?, None)
         };
+        self.recent.count(verdict.is_unsure);
         let reasons = reasons.map_or_else(String::new, |reasons| reasons.strongest(NAMED));
         let [subject, sender] = [subject(mail), sender(mail)].map(Option::unwrap_or_default);
         let out = self.output.buffer();
