@@ -43,7 +43,7 @@ def joined(frame, names):
 
 
 def _arrow(texts):
-    """The Arrow array or chunked array behind a column; None if there is none."""
+    """The Arrow array or chunked array of a column, or None."""
     # A column of pandas keeps its array in `array`.
     convert = getattr(getattr(texts, "array", texts), "__arrow_array__", None)
     try:

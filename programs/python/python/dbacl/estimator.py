@@ -68,7 +68,7 @@ class DbaclClassifier(ClassifierMixin, BaseEstimator):
 
     `X` is a list or column of texts, each `str` or `bytes`, or a frame or array of one column. Of a
     frame of more, `text_columns` names those with the text. `class_weight` is "balanced" or a dict
-    from classes to weights, and `n_jobs` the number of threads that judge texts; the other
+    from classes to weights, and `n_jobs` the number of threads that classify texts; the other
     parameters are those of `dbacl.Trainer`.
 
     If `y` is a matrix with a column for each label and 1 where a text has it, a text may have any
@@ -185,7 +185,7 @@ class DbaclClassifier(ClassifierMixin, BaseEstimator):
     def partial_fit(self, X, y, classes=None):
         """Learns more texts with their labels.
 
-        All texts are kept, and the model is trained anew when it is asked next. The first call
+        All texts are kept, and the model is trained again when it is asked next. The first call
         must name all `classes` that there will be. After `fit`, the classifier must have been made
         with `keep=True`.
         """
