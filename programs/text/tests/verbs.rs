@@ -583,7 +583,6 @@ fn bad_input_gives_one_line() {
         let expected = "dbacl-text: the file train.tsv is already used for something\n";
         assert_eq!(said, expected, "{line}");
     }
-    run(&scratch, "train train.tsv", "").complaint(64);
     run(&scratch, "train train.tsv -o model --cost 0", "").complaint(64);
     let said = run(&scratch, "predict train.tsv", "").complaint(65);
     assert_eq!(said, "dbacl-text: train.tsv: not a dbacl-text model (a category? use dbacl -c)\n");
