@@ -521,7 +521,7 @@ class Sets(Scratch):
         letters = dbacl.Category.learn(["a"], tokenizer="char")
         with self.assertRaises(dbacl.Error):
             dbacl.CategorySet({"sea": self.sea, "letters": letters})
-        with self.assertRaisesRegex(dbacl.Error, "no category, or damaged"):
+        with self.assertRaisesRegex(dbacl.Error, "not a category, or damaged"):
             dbacl.Category.from_bytes(b"precious")
 
 

@@ -73,8 +73,10 @@ impl Served {
         let ready = idle().pop();
         let mut own = ready.unwrap_or_else(|| {
             let new = self.model.predictor();
-            // The model knew how when it was opened.
-            self.keep.map_or_else(|| self.model.predictor(), |keep| new.keeping(keep).expect("so"))
+            match self.keep {
+                Some(keep) => new.keeping(keep).expect("a model that could when it was opened"),
+                None => new,
+            }
         });
         let done = act(&mut own);
         idle().push(own);

@@ -859,3 +859,18 @@ fn two_commands_train_and_test() {
     run(&scratch, "train X.csv", "").complaint(73);
     assert_eq!(scratch.text("X.model"), "letters");
 }
+
+#[test]
+fn dbacl_knows_every_verb() {
+    let known = include_str!("../../../src/programs/dbacl/companion.rs");
+    let help = run(&Scratch::new(), "help", "").stdout;
+    let commands = help.lines().skip_while(|line| *line != "Commands:").skip(1);
+    let verbs: Vec<&str> = commands
+        .take_while(|line| !line.is_empty())
+        .filter_map(|line| line.split_whitespace().next())
+        .collect();
+    assert!(verbs.len() > 10, "{help}");
+    for verb in verbs {
+        assert!(known.contains(&format!("\"{verb}\"")), "{verb}");
+    }
+}
