@@ -5,7 +5,7 @@ use std::ops::Range;
 use std::thread::{ScopedJoinHandle, available_parallelism, scope};
 
 /// Fewer problems than this are not worth a thread.
-const FEWEST: usize = 4;
+const FEWEST: usize = 2;
 
 /// So many threads, for 0 one a processor.
 pub fn wanted(threads: usize) -> usize {
