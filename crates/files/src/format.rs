@@ -32,7 +32,11 @@ pub fn format_of(beginning: &[u8]) -> Option<&'static str> {
 /// is packed how a program that reads standard input is given its text.
 pub fn advice(format: &str) -> String {
     let unpack = match format {
-        "compressed by compress" => "gzip -dc",
+        "text in UTF-16" => "iconv -f UTF-16 -t UTF-8",
+        "compressed by gzip" | "compressed by compress" => "gzip -dc",
+        "compressed by bzip2" => "bzip2 -dc",
+        "compressed by zstd" => "zstd -dc",
+        "compressed by xz" => "xz -dc",
         "compressed by lz4" => "lz4 -dc",
         "compressed by lzip" => "lzip -dc",
         "a zip archive" => "unzip -p",

@@ -88,7 +88,7 @@ mod tests {
             ("-T email -l spam", "how to learn"),
             ("-w 9", "between 1 and 7"),
             ("-%", "invalid option"),
-            ("email", "no option"),
+            ("email", "is not an option"),
         ] {
             let error = parse(words(text)).expect_err(text);
             assert!(error.contains(complaint), "{text}: {error}");
