@@ -128,12 +128,6 @@ pub enum Error {
     /// Counts that cannot be put together, or that cannot be learned from with these options.
     #[error("{0}")]
     Counts(String),
-    /// What was given as a message is compressed, or not text.
-    #[error("this is not mail but {what}")]
-    NotMail {
-        /// What it is.
-        what: &'static str,
-    },
     /// A number left the range in which the model's formulas hold.
     #[error("{0}")]
     Numeric(String),

@@ -8,8 +8,8 @@
 //! weight               scale * sum            sum over messages of dual variable * y * input
 //! ```
 //!
-//! Which labels a message may have is decided by *problems*: two labels are one problem, whether a
-//! message is of the second; more are a problem each, one label against the others.
+//! A *problem* asks whether a message has a label. Two labels need one problem, which asks for the
+//! second; of more labels each has a problem of its own, that label against all others.
 
 use dbacl_linear::scales;
 use dbacl_numeric::elementary::narrow;

@@ -97,8 +97,8 @@ pub(crate) fn is_folded(line: &[u8]) -> bool {
 }
 
 /// The fields of the header of a message that begins with these bytes: the name of each, as it is
-/// written, and what follows the colon, unfolded (RFC 5322, 2.2.3). Lines that are not fields
-/// are passed over.
+/// written, and its value, in one line (unfolded, RFC 5322, 2.2.3). Lines that are not fields are
+/// left out.
 pub fn header_fields(mail: &[u8]) -> impl Iterator<Item = (&[u8], Vec<u8>)> {
     let lines = mail.split(|&byte| byte == b'\n').map(<[u8]>::trim_ascii_end);
     let mut lines = lines.take_while(|line| !line.is_empty()).peekable();

@@ -16,7 +16,7 @@
 //! it, so each message chosen lowers the rank of others by the share of features that they have in
 //! common with it.
 
-use super::error::{MailFilterError, lost, unless_stopped};
+use super::error::{MailFilterError, unless_stopped};
 use super::folder_mail::{OpenMail, left_out, open_mail};
 use super::learn_folders;
 use super::mail_folders::MailFolder;
@@ -116,7 +116,7 @@ pub(super) fn questions(
     for file in files {
         let Some(mail) = open_mail(file, stop, &mut others)? else { continue };
         each_of_file::<MailFilterError>(mail, file, stop, &mut |number, mail| {
-            let verdict = open.classify_until(&mail, Some(stop)).map_err(lost)?;
+            let verdict = open.classify(&mail, Some(stop))?;
             let doubt = doubt(&verdict);
             let message = open.read(&mail, Some(stop));
             unless_stopped(stop)?;
@@ -206,7 +206,7 @@ pub(super) fn suspected(
                 place: file.name_of(own.min(number)),
                 subject: subject(&mail),
                 label: Some(suspect.label.clone()),
-                verdict: open.classify_until(&mail, Some(stop)).map_err(lost)?,
+                verdict: open.classify(&mail, Some(stop))?,
                 mail,
             };
             found.push((at, (id, question)));

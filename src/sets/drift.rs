@@ -25,8 +25,9 @@ const JUDGED: usize = 500;
 /// Chance alone makes a warning as seldom as this for each category and share.
 const LEVEL: f64 = 0.001;
 
-/// Messages that follow each other are often of one kind, and no two months are alike: shares of
-/// unsure messages up to this many times the usual one, and a little more, are not a change.
+/// Messages that follow each other are often of one kind, and no two months are alike: mail has
+/// changed only if the share of unsure messages is more than this many times the usual share, with
+/// [`MORE`] added.
 const TIMES: f64 = 1.5;
 
 /// What is added to that.

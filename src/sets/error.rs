@@ -3,7 +3,6 @@
 
 use super::filter_folder::FilterOpenError;
 use super::roles::MailRole;
-use crate::error::Error;
 use crate::fit::joint::FitError;
 use crate::fit::stop::Stopped;
 use crate::store::FilterError;
@@ -12,18 +11,6 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
-
-/// The error of an open filter whose files can no longer be read.
-pub(crate) fn lost(error: Error) -> MailFilterError {
-    match error {
-        Error::NotMail { what } => MailFilterError::NotMessage { what },
-        Error::Other(error) => match error.downcast::<FilterOpenError>() {
-            Ok(error) => MailFilterError::Open(*error),
-            Err(error) => MailFilterError::Unreadable(Error::Other(error)),
-        },
-        error => MailFilterError::Unreadable(error),
-    }
-}
 
 /// Returns [`MailFilterError::Stopped`] once `stop` is set.
 pub(crate) fn unless_stopped(stop: &AtomicBool) -> Result<(), MailFilterError> {
@@ -86,9 +73,6 @@ pub enum MailFilterError {
         /// What the operating system said.
         source: io::Error,
     },
-    /// The filter's files cannot be read any more.
-    #[error(transparent)]
-    Unreadable(Error),
     /// The folders were learned again meanwhile, and mail is read in another way now.
     #[error("{} was learned again meanwhile; nothing was changed: try again", folder.display())]
     ReadOtherwise {

@@ -44,12 +44,6 @@ pub enum FilterOpenError {
     Files(FilterError),
 }
 
-impl From<FilterOpenError> for crate::error::Error {
-    fn from(error: FilterOpenError) -> Self {
-        Self::Other(Box::new(error))
-    }
-}
-
 impl From<FilterError> for FilterOpenError {
     fn from(error: FilterError) -> Self {
         match error {

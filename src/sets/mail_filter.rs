@@ -4,7 +4,7 @@
 use super::asking::{self, Question, each_of_file};
 use super::change::{Change, ChangeKind, Done};
 use super::drift;
-use super::error::{MailFilterError, lost, unless_stopped};
+use super::error::{MailFilterError, unless_stopped};
 use super::folder_mail::{left_out, open_mail, standard_input, unopened};
 use super::learn_folders;
 use super::mail_folders::{LearnedSet, MailFolder, MailLearnOptions};
@@ -188,7 +188,7 @@ impl MailFilter {
     /// [`MailFilterError::NotMessage`] for what is packed, or no text; [`MailFilterError::Open`]
     /// when a file cannot be read any more.
     pub fn classify(&self, document: impl AsRef<[u8]>) -> Result<MailVerdict> {
-        self.open.classify_until(document.as_ref(), None).map_err(lost)
+        self.open.classify(document.as_ref(), None)
     }
 
     /// As [`Self::classify`], with the words that decided. Mail without words has no reasons.
@@ -196,7 +196,7 @@ impl MailFilter {
     /// # Errors
     /// As [`Self::classify`].
     pub fn classify_with_reasons(&self, mail: &[u8]) -> Result<(MailVerdict, Option<Reasons>)> {
-        self.open.reasons(mail, None).map_err(lost)
+        self.open.reasons(mail, None)
     }
 
     /// Of how many of `all` messages the filter was expected to be unsure, if it was unsure of so
@@ -384,10 +384,7 @@ impl MailFilter {
         if self.is_current() {
             return Ok(false);
         }
-        let stamp = OpenFilter::stamp(&self.folder);
-        let mut warnings = Vec::new();
-        self.open = OpenFilter::open(&self.folder, &mut |warning| warnings.push(warning))?;
-        (self.stamp, self.warnings) = (stamp, warnings);
+        *self = Self::open(&self.folder, &self.options)?;
         Ok(true)
     }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //! A mail filter's files, open to classify messages: verdicts and their reasons.
 
+use super::error::MailFilterError;
 use super::filter_folder::FilterOpenError;
 use super::mail_reading::MailReading;
 use super::message::Message;
@@ -12,7 +13,7 @@ use super::runs::Runs;
 use super::weighing::{OpenGeneral, Weighing};
 use crate::category::access;
 use crate::document::ReadOptions;
-use crate::error::{Error, Warning, WarningSink};
+use crate::error::{Warning, WarningSink};
 use crate::fit::blocks::best_other;
 use crate::fit::calibrate::logistic;
 use crate::fit::rule::{Decision, Doubt, Rule, Support};
@@ -194,21 +195,16 @@ impl OpenFilter {
 
     /// The verdict on a message, given as it was received, headers first. Verdicts of dbacl in its
     /// header (lines `X-DBACL`) are ignored. Of a message of more than 8 MiB only the beginning is
-    /// classified.
+    /// classified; reading ends early once `stop` is set.
     ///
     /// # Errors
-    /// [`Error::NotMail`] for what is packed, or no text; [`Error::Other`] when a file cannot be
-    /// read any more.
-    pub(crate) fn classify(&self, mail: impl AsRef<[u8]>) -> Result<MailVerdict, Error> {
-        self.classify_until(mail.as_ref(), None)
-    }
-
-    /// As [`Self::classify`]; reading ends early once `stop` is set.
-    pub(crate) fn classify_until(
+    /// [`MailFilterError::NotMessage`] for what is packed, or no text; [`MailFilterError::Open`]
+    /// when a file cannot be read any more.
+    pub(crate) fn classify(
         &self,
         mail: &[u8],
         stop: Option<&AtomicBool>,
-    ) -> Result<MailVerdict, Error> {
+    ) -> Result<MailVerdict, MailFilterError> {
         check_mail(mail)?;
         let message = self.read(mail, stop);
         let (set, weighing) = self.weigh(message.as_ref())?;
@@ -236,7 +232,7 @@ impl OpenFilter {
         &self,
         mail: &[u8],
         stop: Option<&AtomicBool>,
-    ) -> Result<(MailVerdict, Option<Reasons>), Error> {
+    ) -> Result<(MailVerdict, Option<Reasons>), MailFilterError> {
         check_mail(mail)?;
         let message = self.read(mail, stop);
         let (set, weighing) = self.weigh(message.as_ref())?;
@@ -255,7 +251,10 @@ impl OpenFilter {
     }
 
     /// The weighing of a message, by this filter or, if it is damaged, by its earlier state.
-    fn weigh(&self, message: Option<&Message>) -> Result<(&Self, Option<Weighing>), Error> {
+    fn weigh(
+        &self,
+        message: Option<&Message>,
+    ) -> Result<(&Self, Option<Weighing>), MailFilterError> {
         let Some(message) = message else { return Ok((self, None)) };
         let fault = match Weighing::of(&self.tables, self.general.as_ref(), message) {
             Ok(weighing) => return Ok((self, Some(weighing))),
@@ -350,8 +349,7 @@ impl OpenFilter {
     /// verdict `error`.
     pub(crate) fn filter(&self, mail: impl AsRef<[u8]>) -> Vec<u8> {
         let mail = mail.as_ref();
-        let verdict =
-            self.classify_until(mail, None).map(|verdict| verdict.to_string().into_bytes());
+        let verdict = self.classify(mail, None).map(|verdict| verdict.to_string().into_bytes());
         let verdict = verdict.unwrap_or_else(|_| ERROR.to_vec());
         let mut marked = Vec::with_capacity(mail.len() + 64);
         let mut keep = |piece: &[u8]| {
@@ -366,8 +364,8 @@ impl OpenFilter {
 }
 
 /// Refuses what is packed, or no text.
-fn check_mail(mail: &[u8]) -> Result<(), Error> {
-    Contents::refusal(mail).map_or(Ok(()), |what| Err(Error::NotMail { what }))
+fn check_mail(mail: &[u8]) -> Result<(), MailFilterError> {
+    Contents::refusal(mail).map_or(Ok(()), |what| Err(MailFilterError::NotMessage { what }))
 }
 
 /// The evidence with the most bits for or against; of equal ones the first. None that says nothing.

@@ -26,8 +26,8 @@ pub struct ManyUnsure {
 }
 
 impl RecentVerdicts {
-    /// Counts a verdict. Returns what is to be said when many of the last 200 at most are unsure,
-    /// once in 200 verdicts.
+    /// Counts a verdict. Returns what is to be said once 30 of at most 200 verdicts in a row are
+    /// unsure; it says so at most once in 200 verdicts.
     pub fn count(&mut self, is_unsure: bool) -> Option<ManyUnsure> {
         self.all += 1;
         self.unsure += u32::from(is_unsure);

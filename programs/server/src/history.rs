@@ -4,6 +4,7 @@
 use crate::log::{Fact, now};
 use crate::measures::ERROR;
 use crate::memory::lock;
+use crate::verdict::Decision;
 use dbacl::{ManyUnsure, RecentVerdicts};
 use lru::LruCache;
 use serde::Serialize;
@@ -29,7 +30,7 @@ const FILTERS: NonZeroUsize = NonZeroUsize::new(500).expect("not 0");
 pub(crate) type Counts = [u64; 4];
 
 /// The place of unsure verdicts among them.
-const UNSURE: usize = 1;
+const UNSURE: usize = Decision::Unsure as usize;
 
 /// Verdicts by the number of their step since 1970.
 #[derive(Debug, Default)]

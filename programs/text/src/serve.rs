@@ -219,10 +219,10 @@ async fn respond(server: &Server, request: Request<Incoming>) -> Answer {
     let start = Instant::now();
     // Those who ask now keep these models, also if others come meanwhile.
     let models = Arc::clone(&server.models.borrow());
-    let path = request.uri().path().trim_end_matches('/').to_owned();
-    let (verb, name) = match path.trim_start_matches('/').split_once('/') {
+    let path = request.uri().path().trim_matches('/').to_owned();
+    let (verb, name) = match path.split_once('/') {
         Some((verb, name)) => (verb, Some(name)),
-        None => (path.trim_start_matches('/'), None),
+        None => (path.as_str(), None),
     };
     let answer = if request.headers().contains_key(ORIGIN) {
         error(StatusCode::FORBIDDEN, "pages of browsers are not answered")

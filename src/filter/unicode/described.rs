@@ -207,7 +207,7 @@ fn without_comments(value: &[u8]) -> Vec<u8> {
             found.push(byte);
         }
     }
-    // What opens and never closes is not a comment.
+    // A parenthesis that is never closed begins no comment.
     if depth > 0 { value.to_vec() } else { found }
 }
 

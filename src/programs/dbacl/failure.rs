@@ -135,7 +135,6 @@ impl From<MailFilterError> for Failure {
         let text = error.to_string();
         let kind = match error {
             Set::Open(error) => return error.into(),
-            Set::Unreadable(error) => return error.into(),
             Set::Files(FilterError::Occupied { .. }) | Set::Folder { .. } => Kind::Create,
             Set::Files(FilterError::Save(error)) => {
                 let Self { kind, .. } = Error::from(error).into();

@@ -346,7 +346,7 @@ impl<'a> Filter<'a> {
         let (verdict, reasons) = if self.with_reasons {
             filter.reasons(mail, stop)?
         } else {
-            (filter.classify_until(mail, stop)?, None)
+            (filter.classify(mail, stop)?, None)
         };
         if let Some(warning) = filter.warning().filter(|_| !self.has_warned) {
             self.has_warned = true;

@@ -98,7 +98,7 @@ impl Rows<'_> {
         let (verdict, reasons) = if self.with_reasons {
             self.filter.reasons(mail, None)?
         } else {
-            (self.filter.classify(mail)?, None)
+            (self.filter.classify(mail, None)?, None)
         };
         self.recent.count(verdict.is_unsure);
         let reasons = reasons.map_or_else(String::new, |reasons| reasons.strongest(NAMED));
