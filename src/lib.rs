@@ -147,6 +147,7 @@ mod filter;
 mod fit;
 mod input;
 mod learn;
+mod linear;
 pub mod mail;
 pub mod measures;
 mod model;
@@ -177,11 +178,11 @@ pub use crate::token::id::{FeatureId, ShortWord};
 pub use crate::token::pattern::PatternList;
 pub use crate::token::{Feature, PatternId};
 #[doc(no_inline)]
-pub use dbacl_charset::Charset;
-#[doc(no_inline)]
 pub use dbacl_regex::Locale;
 #[doc(no_inline)]
 pub use dbacl_words::Scheme;
+#[doc(no_inline)]
+pub use dbacl_words::charset::Charset;
 
 // Learning.
 pub use crate::learn::learner::{Learned, Learner};

@@ -17,7 +17,7 @@ use crate::filter::mime::{Boundaries, Content};
 use crate::filter::{Filter, decode as decoders};
 use crate::model::settings::{Locale, ModelOption, ModelOptions};
 use crate::token::pattern::{Expression, PatternList, Syntax};
-use dbacl_charset::{self, Charset, Decoder};
+use dbacl_words::charset::{Charset, Decoder};
 
 /// The options and the locale that the first five bytes choose, and the rest.
 fn choices(data: &[u8]) -> Option<(ModelOptions, Locale, &[u8])> {
@@ -157,7 +157,7 @@ pub fn charset(data: &[u8]) {
     let charset = charset.unwrap_or_else(|| Charset::detect(text)).or_detect(text);
     assert_eq!(Charset::by_label(charset.name().as_bytes()), Some(charset));
     let mut whole = Vec::new();
-    dbacl_charset::decode(charset, text, &mut whole);
+    dbacl_words::charset::decode(charset, text, &mut whole);
     assert!(std::str::from_utf8(&whole).is_ok() && whole.len() <= 3 * text.len() + 6);
     let mut decoder = Decoder::new(charset);
     let mut pieces = Vec::new();

@@ -6,8 +6,8 @@ use crate::filter::reads_unicode;
 use crate::input::source::Source;
 use crate::mail::reader::Canonical;
 use crate::mail::scanner::Holds;
-use dbacl_charset::Charset;
-use dbacl_charset::reader::DecodingReader;
+use dbacl_words::charset::Charset;
+use dbacl_words::charset::reader::DecodingReader;
 use std::io::{self, Cursor, Read};
 
 /// How the bytes of sources are decoded.

@@ -3,7 +3,7 @@
 
 use crate::model::settings::{Locale, ModelOption, ModelOptions, Scheme};
 use crate::token::pattern::PatternList;
-use dbacl_charset::Charset;
+use dbacl_words::charset::Charset;
 
 /// How documents are read: everything that decides which features a document has.
 #[derive(Debug, Clone)]

@@ -6,7 +6,7 @@
 
 use std::ops::Range;
 
-use dbacl_charset::transfer::{BASE64, NO_BASE64, PADDING};
+use dbacl_words::charset::transfer::{BASE64, NO_BASE64, PADDING};
 use dbacl_words::class::is_space;
 
 /// Whether base64 text may hold `byte`, the padding `=` included.

@@ -11,7 +11,7 @@
 //! A *problem* asks whether a message has a label. Two labels need one problem, which asks for the
 //! second; of more labels each has a problem of its own, that label against all others.
 
-use dbacl_linear::scales;
+use crate::linear::scales;
 use dbacl_numeric::elementary::narrow;
 
 /// Blocks of a message: the text, tags of what the sender's side wrote, and tags that say whether
@@ -44,7 +44,7 @@ pub(crate) fn intercept() -> f32 {
 
 /// The input of the features of each block that has so many known ones.
 pub(crate) fn inputs(known: [usize; BLOCKS]) -> [f32; BLOCKS] {
-    std::array::from_fn(|block| dbacl_linear::input(WEIGHTS[block], known[block]))
+    std::array::from_fn(|block| crate::linear::input(WEIGHTS[block], known[block]))
 }
 
 /// The score in a problem: `sums` are the weights of each block's features, `intercept` is what the

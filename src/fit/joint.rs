@@ -21,9 +21,9 @@ use crate::fit::general::{GeneralModel, SHARE_OF_FEW, SHARES};
 use crate::fit::rule::{Rule, Support, Usual};
 use crate::fit::stop::{Stop, Stopped};
 use crate::fit::thresholds::{self, Caution, NEVER, Promise};
+use crate::linear::{Block, Documents, Member, Table, Training, solve};
 use crate::measures::{Scored, area_above, mistakes};
 use crate::parallel;
-use dbacl_linear::{Block, Documents, Member, Table, Training, solve};
 use dbacl_numeric::elementary::real;
 use dbacl_numeric::random::SplitMix64;
 

@@ -4,7 +4,7 @@
 use crate::mail::from_line::FROM;
 use crate::mail::header_fields::header_fields;
 use crate::mail::reader::canonical;
-use dbacl_charset::fields;
+use dbacl_words::charset::fields;
 
 /// Characters of a field that are shown.
 const LONGEST: usize = 80;

@@ -16,9 +16,9 @@ use crate::fit::blocks::{
     BLOCKS, COST, Scales, costs, inputs, intercept, least_documents, positive, problems,
 };
 use crate::fit::joint::Wishes;
+use crate::linear::{Block, Exact, Member, Table};
 use crate::store::journal::LIMIT;
 use crate::store::{Before, Changing, Document, Effect, Lesson};
-use dbacl_linear::{Block, Exact, Member, Table};
 use dbacl_numeric::elementary::narrow;
 use hashbrown::{HashMap, HashSet};
 use std::sync::atomic::AtomicBool;

@@ -6,9 +6,9 @@ use crate::fit::blocks::{BLOCKS, Scales, inputs, intercept, least_documents, pro
 use crate::fit::dataset::share;
 use crate::fit::general::SameLabels;
 use crate::fit::rule::{Rule, Support};
+use crate::linear::Sum;
 use crate::store::OpenTables;
 use crate::store::table::Fault;
-use dbacl_linear::Sum;
 
 /// Known features of the text in a part that is classified by itself: about 400 bytes. A spammer
 /// can add so much text of good mail to a spam that it prevails in the whole message, but the

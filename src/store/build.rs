@@ -5,7 +5,7 @@ use super::BLOCKS;
 use super::document::{Document, Effect};
 use super::table::{self, SINGLE_BITS, Sections};
 use crate::fit::blocks::{intercept, problems};
-use dbacl_linear::{Exact, Sum};
+use crate::linear::{Exact, Sum};
 use hashbrown::HashMap;
 use hashbrown::hash_map::Entry;
 

@@ -15,8 +15,8 @@
 
 use super::BLOCKS;
 use crate::fit::checksum::Checksum;
+use crate::linear::{Exact, Sum};
 use byteorder::{ByteOrder, LittleEndian};
-use dbacl_linear::{Exact, Sum};
 use dbacl_numeric::varint;
 
 /// A document was learned by a correction, and not from a folder.

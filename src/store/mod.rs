@@ -34,7 +34,7 @@
 //! # What is exact
 //!
 //! A table follows from the ledger, the dual variables and the inputs of its documents alone: every
-//! sum is an exact one of whole steps ([`dbacl_linear::Exact`]), so that a fold gives the bytes
+//! sum is an exact one of whole steps ([`crate::linear::Exact`]), so that a fold gives the bytes
 //! that writing the same documents at once would give.
 
 pub(crate) mod build;

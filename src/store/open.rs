@@ -5,7 +5,7 @@ use super::build;
 use super::document::Effect;
 use super::journal::{Journal, Lesson};
 use super::table::{self, Fault, TableFile};
-use dbacl_linear::Exact;
+use crate::linear::Exact;
 
 /// What a filter knows of features, in the order of the ids that were asked for.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //! Scores of documents that were left out of a fit → how scores become probabilities and labels.
 
+use crate::linear::{Calibration, Sample, calibrate};
 use crate::text::none;
 use crate::text::table::Scale;
-use dbacl_linear::{Calibration, Sample, calibrate};
 use dbacl_numeric::elementary::{exp, log, narrow, real};
 use std::collections::BTreeMap;
 

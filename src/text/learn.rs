@@ -8,6 +8,7 @@
 //!
 //! Nothing here depends on the order of the texts, on time, or on the number of processors.
 
+use crate::linear::{Block, Calibration, Documents, Member, Training, resume, scales};
 use crate::text::calibrate::{Cut, scale};
 use crate::text::features::{Features, LENGTHS, Layout, REPEATS, Runs, TextReader};
 use crate::text::index::Index;
@@ -15,7 +16,6 @@ use crate::text::recipe::{FitPlan, Recipe};
 use crate::text::shorten;
 use crate::text::table::{Fitted, LOSS, Scale, Table};
 use crate::text::threads;
-use dbacl_linear::{Block, Calibration, Documents, Member, Training, resume, scales};
 use dbacl_numeric::elementary::{narrow, real};
 use std::ops::Range;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -155,7 +155,7 @@ struct Corpus<'a> {
 #[derive(Clone)]
 struct Fit {
     scales: Vec<f32>,
-    ranges: Vec<(dbacl_linear::Table<f32>, Vec<f32>)>,
+    ranges: Vec<(crate::linear::Table<f32>, Vec<f32>)>,
 }
 
 /// Stopped by the caller.
@@ -460,7 +460,7 @@ impl<'a> Corpus<'a> {
         let scales = self.scales(&part.1, settings);
         let small = |at| u32::try_from(at).unwrap_or(u32::MAX);
         let tables = threads::ranges(self.problems).into_iter().map(|Range { start, end }| {
-            let mut table = dbacl_linear::Table::new(small(start)..small(end), &scales, INTERCEPT);
+            let mut table = crate::linear::Table::new(small(start)..small(end), &scales, INTERCEPT);
             if settings.start > 0.0 {
                 self.start((&mut table, &scales), &part.1, settings.start, soft);
             }
@@ -481,7 +481,7 @@ impl<'a> Corpus<'a> {
         progress: &Progress<'_>,
     ) -> Result<(), Stopped> {
         let share = 1.0 / real(fit.ranges.len()) / f64::from(training.passes);
-        let run = |range: &mut (dbacl_linear::Table<f32>, Vec<f32>)| {
+        let run = |range: &mut (crate::linear::Table<f32>, Vec<f32>)| {
             let (table, duals) = range;
             resume(table, &self.documents, training, duals, &mut |_| progress.step(share))
         };
@@ -509,7 +509,7 @@ impl<'a> Corpus<'a> {
     /// Starts a table from ordinary weights.
     fn start(
         &self,
-        (table, scales): (&mut dbacl_linear::Table<f32>, &[f32]),
+        (table, scales): (&mut crate::linear::Table<f32>, &[f32]),
         originals: &[u32],
         share: f64,
         soft: Option<&[f64]>,

@@ -11,12 +11,12 @@
 //! median of a row is taken from all its weights, which changes no probability, and small ones are
 //! left out. Weights are whole numbers of 16 or 8 bits times a step a problem.
 
+use crate::linear::{Calibration, input};
 use crate::text::bytes::{number, put, take, words};
 use crate::text::features::{Features, REPEATS, Runs};
 use crate::text::index::TOGETHER;
 use crate::text::none::{Group, KEPT};
 use crate::text::rows::{Rows, Sums};
-use dbacl_linear::{Calibration, input};
 use dbacl_numeric::elementary::{exp, log};
 
 /// The first byte of a table: the version of its form. Before, there were no repetitions and no m.

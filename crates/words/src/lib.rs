@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-//! Lines of text cut into words: by bytes, exactly as dbacl 1.14.1 cuts them, or by Unicode.
+//! Lines of text cut into words: by bytes, exactly as dbacl 1.14.1 cuts them, or by Unicode. Text
+//! in other character sets, or encoded for mail or HTML, is decoded first.
 //!
 //! ```
 //! use dbacl_words::{Scheme, Tokenizer, Word, WordSink};
@@ -28,6 +29,7 @@
 //!
 //! | module | what it does |
 //! |---|---|
+//! | [`charset`] | character sets, and the encodings of text in mail and HTML |
 //! | [`scheme`] | the ways to cut text, their names and numbers |
 //! | [`tokenizer`] | lines to words, with the limits of dbacl 1.14.1 |
 //! | [`word`] | a word, and the trait of those who receive words |
@@ -38,6 +40,7 @@
 //!
 //! "spec text 4" and its like name sections of dbacl's `docs/spec`.
 
+pub mod charset;
 pub mod class;
 pub mod machine;
 pub mod marks;

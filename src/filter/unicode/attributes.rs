@@ -5,7 +5,7 @@ use crate::filter::unicode::colours::of_attribute;
 use crate::filter::unicode::sheet::Sheet;
 use crate::filter::unicode::style::Style;
 use crate::model::settings::{ModelOption, ModelOptions};
-use dbacl_charset::references;
+use dbacl_words::charset::references;
 
 /// The attributes of a tag, as far as they are used.
 pub(super) struct Attributes<'a> {

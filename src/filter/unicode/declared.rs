@@ -2,7 +2,7 @@
 //! The character set that an HTML page names.
 
 use crate::filter::unicode::attributes::attribute;
-use dbacl_charset::Charset;
+use dbacl_words::charset::Charset;
 
 /// The character set that a page names at its beginning, if it names one.
 pub(super) fn declared_charset(sample: &[u8]) -> Option<Charset> {

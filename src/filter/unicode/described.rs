@@ -8,7 +8,7 @@
 
 use crate::filter::bytes::{find_ci, starts_with_ci};
 use crate::filter::mime::{self, ContentType};
-use dbacl_charset::{Charset, fields, parameters};
+use dbacl_words::charset::{Charset, fields, parameters};
 
 /// Bytes of a boundary that count; RFC 2046 allows 70.
 const LONGEST_BOUNDARY: usize = 200;

@@ -10,7 +10,7 @@ use crate::filter::mime::ContentType;
 use crate::mail::header_fields::{Field, is_folded};
 use crate::model::medium::Medium;
 use crate::model::settings::ModelOption;
-use dbacl_charset::{Charset, fields, parameters};
+use dbacl_words::charset::{Charset, fields, parameters};
 
 /// Bytes and lines in a header that are not fields, up to which it is open whether text begins with
 /// them.

@@ -14,7 +14,7 @@ use crate::filter::unicode::sheet::Sheet;
 use crate::filter::unicode::style::{Look, Style};
 use crate::model::medium::Medium;
 use crate::model::settings::{ModelOption, ModelOptions};
-use dbacl_charset::references;
+use dbacl_words::charset::references;
 
 /// The medium of links and other attributes that options ask for.
 const ASIDE: Medium = Medium::new(2);

@@ -14,8 +14,8 @@ use crate::filter::unicode::html::Html;
 use crate::filter::unicode::lines::{Builder, Lines};
 use crate::model::medium::Medium;
 use crate::model::settings::ModelOptions;
-use dbacl_charset::transfer::{BASE64, Base64, NO_BASE64, Transfer};
-use dbacl_charset::{Charset, Decoder};
+use dbacl_words::charset::transfer::{BASE64, Base64, NO_BASE64, Transfer};
+use dbacl_words::charset::{Charset, Decoder};
 
 /// The medium of attached texts and messages.
 pub(super) const ATTACHED: Medium = Medium::new(1);

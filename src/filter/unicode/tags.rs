@@ -20,7 +20,7 @@ use crate::filter::unicode::shapes::{
     Outline, address_form, bin, log2, outline, relay_words, short_outline,
 };
 use crate::model::medium::Medium;
-use dbacl_charset::parameters;
+use dbacl_words::charset::parameters;
 
 /// Begins a line of tags: tokenizers that know it leave the words after it whole.
 pub(super) const MARK: u8 = 0x1F;

@@ -9,7 +9,7 @@ use crate::document::ReadOptions;
 use crate::model::settings::{Locale, ModelOptions, Scheme};
 use crate::token::PatternId;
 use crate::token::pattern::PatternList;
-use dbacl_charset::Charset;
+use dbacl_words::charset::Charset;
 use std::ffi::OsString;
 
 /// The job that a command line asks for.

@@ -7,11 +7,11 @@
 //! times the root of K.
 
 use super::frame::{Frame, Numbered};
+use crate::linear::{Table, Training, resume};
 use crate::text::bytes::{number, put, words};
 use crate::text::learn::INTERCEPT;
 use crate::text::threads;
 use crate::text::train::TrainError;
-use dbacl_linear::{Table, Training, resume};
 use dbacl_numeric::elementary::{narrow, real};
 use dbacl_numeric::varint;
 use std::borrow::Cow;

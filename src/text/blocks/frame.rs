@@ -6,13 +6,13 @@
 //! for each block of features how many distinct ones the document has, how many of these take part,
 //! and by how much the number of each exceeds that of the one before.
 
+use crate::linear::{Block, Documents, Member};
 use crate::text::bytes::{number, put};
 use crate::text::features::{Features, Layout, TextReader};
 use crate::text::index::Index;
 use crate::text::learn::WEIGHT;
 use crate::text::shorten;
 use crate::text::train::TrainError;
-use dbacl_linear::{Block, Documents, Member};
 use dbacl_numeric::random::SplitMix64;
 use dbacl_numeric::varint;
 use std::cmp::Reverse;

@@ -4,12 +4,12 @@
 use super::chain::{Answer, State, Task};
 use super::frame::Frame;
 use super::{BlockPlan, Done};
+use crate::linear::scales;
 use crate::text::calibrate::{Cut, scale};
 use crate::text::learn::{INTERCEPT, Learned, told};
 use crate::text::none::NONE;
 use crate::text::table::{Fitted, LOSS, Table};
 use crate::text::train::TrainError;
-use dbacl_linear::scales;
 use dbacl_numeric::elementary::{narrow, real};
 use std::borrow::Cow;
 use std::fs::File;

@@ -7,7 +7,7 @@
 
 use super::cell::Cell;
 use super::table::{Table, composes, is_disguise, is_invisible};
-use dbacl_charset::{Charset, decode};
+use crate::charset::{Charset, decode};
 use unicode_normalization::UnicodeNormalization;
 
 /// The most characters of a letter with its marks; further marks are left out. No language has more

@@ -2,8 +2,8 @@
 //! Parameters of MIME header fields: `; name=value`, and those that RFC 2231 cuts into pieces or
 //! encodes with percent signs.
 
-use crate::Charset;
-use crate::transfer::hex_pair;
+use crate::charset::Charset;
+use crate::charset::transfer::hex_pair;
 
 /// Pieces that a value may be cut into.
 const MOST_PIECES: usize = 32;
@@ -133,7 +133,7 @@ pub fn value(field: &[u8], wanted: &[u8]) -> Option<Vec<u8>> {
     }
     let charset = charset.unwrap_or_else(|| Charset::detect(&bytes));
     let mut text = Vec::new();
-    crate::decode(charset, &bytes, &mut text);
+    crate::charset::decode(charset, &bytes, &mut text);
     Some(text)
 }
 

@@ -10,11 +10,11 @@
 //!                                                  share(with, all) = (with + 1/2)/(all + 1)
 //! ```
 
-use crate::documents::Documents;
+use crate::linear::documents::Documents;
 use dbacl_numeric::elementary::{exp, log, narrow, real};
 
 /// How many of the documents of `part` have each of `columns` columns.
-pub fn frequencies(documents: &Documents, part: &[u32], columns: usize) -> Vec<u32> {
+pub(crate) fn frequencies(documents: &Documents, part: &[u32], columns: usize) -> Vec<u32> {
     let mut found = vec![0; columns];
     for &at in part {
         for &column in documents.member(at).columns {
@@ -25,7 +25,7 @@ pub fn frequencies(documents: &Documents, part: &[u32], columns: usize) -> Vec<u
 }
 
 /// The rarity of a column that `with` of `all` documents have; 0 if none has it.
-pub fn rarity(all: usize, with: u32, power: f64) -> f32 {
+pub(crate) fn rarity(all: usize, with: u32, power: f64) -> f32 {
     if with == 0 {
         return 0.0;
     }
@@ -35,7 +35,7 @@ pub fn rarity(all: usize, with: u32, power: f64) -> f32 {
 
 /// The contrast of each column over the documents of `part`, `members[k]` of which are those of
 /// class k. Two classes have the same contrast.
-pub fn contrasts(documents: &Documents, members: &[Vec<u32>], columns: usize) -> Vec<f32> {
+pub(crate) fn contrasts(documents: &Documents, members: &[Vec<u32>], columns: usize) -> Vec<f32> {
     let mut with_any = vec![0u32; columns];
     for &column in members.iter().flatten().flat_map(|&at| documents.member(at).columns) {
         with_any[column as usize] += 1;
@@ -55,20 +55,20 @@ pub fn contrasts(documents: &Documents, members: &[Vec<u32>], columns: usize) ->
 
 /// How many times as frequent a column is in a class as in the others, or as rare; `own` are
 /// `df_k` and `N_k`, `all` are df and N.
-pub fn quotient(own: (u32, f64), all: (u32, f64)) -> f64 {
+pub(crate) fn quotient(own: (u32, f64), all: (u32, f64)) -> f64 {
     let share = |with: u32, all: f64| (f64::from(with) + 0.5) / (all + 1.0);
     let quotient = share(own.0, own.1) / share(all.0 - own.0, all.1 - own.1);
     quotient.max(1.0 / quotient)
 }
 
 /// The contrast of a column whose largest [`quotient`] is this.
-pub fn contrast(largest: f64) -> f32 {
+pub(crate) fn contrast(largest: f64) -> f32 {
     narrow(0.25 + log(largest) / 2.0)
 }
 
 /// What a document of each of K classes costs, as a multiple, so that rare classes are found:
 /// `(N/(K N_k))^power`.
-pub fn balance(sizes: &[u32], power: f64) -> Vec<f32> {
+pub(crate) fn balance(sizes: &[u32], power: f64) -> Vec<f32> {
     let all: f64 = sizes.iter().map(|&size| f64::from(size)).sum();
     let cost = |&size: &u32| {
         let share = all / (real(sizes.len()) * f64::from(size.max(1)));
@@ -86,7 +86,7 @@ pub fn balance(sizes: &[u32], power: f64) -> Vec<f32> {
 ///
 /// `own` are `d_k` and `D_k`, `all` are d and D. They may be fractions: documents without a label
 /// have a share in each class.
-pub fn ordinary(own: (f64, f64), all: (f64, f64), strength: f64) -> f64 {
+pub(crate) fn ordinary(own: (f64, f64), all: (f64, f64), strength: f64) -> f64 {
     let prior = strength * all.0 / all.1;
     let share = |(with, of): (f64, f64)| (with + prior) / (of + strength);
     log(share(own) / share((all.0 - own.0, all.1 - own.1)))
@@ -95,7 +95,7 @@ pub fn ordinary(own: (f64, f64), all: (f64, f64), strength: f64) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::documents::Member;
+    use crate::linear::documents::Member;
 
     #[test]
     fn rare_columns_have_high_scales() {

@@ -5,13 +5,13 @@ use dbacl_numeric::elementary::{narrow, real};
 
 /// The input of each feature of a block of weight `weight` with so many features: the weight
 /// divided by the square root of their number.
-pub fn input(weight: f64, features: usize) -> f32 {
+pub(crate) fn input(weight: f64, features: usize) -> f32 {
     narrow(weight / real(features.max(1)).sqrt())
 }
 
 /// A block of a document: how many columns it has, and the input of each.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Block {
+pub(crate) struct Block {
     /// Number of columns.
     pub columns: u32,
     /// See [`input`].
@@ -21,7 +21,7 @@ pub struct Block {
 impl Block {
     /// A block of weight `weight` with `columns` columns, of which the document has `features`
     /// features: all of them, or the known ones.
-    pub fn new(columns: usize, weight: f64, features: usize) -> Self {
+    pub(crate) fn new(columns: usize, weight: f64, features: usize) -> Self {
         let columns = u32::try_from(columns).unwrap_or(u32::MAX);
         Self { columns, input: input(weight, features) }
     }
@@ -29,7 +29,7 @@ impl Block {
 
 /// A document as the fit sees it.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Member<'a> {
+pub(crate) struct Member<'a> {
     /// The columns of the first block, then those of the second, and so on; each once.
     pub columns: &'a [u32],
     /// The blocks.
@@ -42,7 +42,7 @@ pub struct Member<'a> {
 
 impl<'a> Member<'a> {
     /// Columns and input of each block.
-    pub fn parts(&self) -> impl Iterator<Item = (&'a [u32], f32)> + use<'a> {
+    pub(crate) fn parts(&self) -> impl Iterator<Item = (&'a [u32], f32)> + use<'a> {
         let mut rest = self.columns;
         self.blocks.iter().map(move |block| {
             let (own, others) = rest.split_at(rest.len().min(block.columns as usize));
@@ -54,7 +54,7 @@ impl<'a> Member<'a> {
 
 /// Documents, all in a few lists.
 #[derive(Debug, Clone, Default)]
-pub struct Documents {
+pub(crate) struct Documents {
     columns: Vec<u32>,
     blocks: Vec<Block>,
     positive: Vec<u32>,
@@ -68,7 +68,7 @@ impl Documents {
     /// Adds a document. Its key, such as a checksum of its features, decides when the fit visits
     /// it: fits do not depend on the order in which documents were added, as long as those of
     /// equal keys are alike.
-    pub fn push(&mut self, key: u64, member: &Member<'_>) {
+    pub(crate) fn push(&mut self, key: u64, member: &Member<'_>) {
         self.columns.extend_from_slice(member.columns);
         self.blocks.extend_from_slice(member.blocks);
         self.positive.extend_from_slice(member.positive);
@@ -78,22 +78,17 @@ impl Documents {
     }
 
     /// Number of documents.
-    pub fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         self.ends.len()
     }
 
-    /// Whether there are none.
-    pub fn is_empty(&self) -> bool {
-        self.ends.is_empty()
-    }
-
     /// The numbers of all documents.
-    pub fn all(&self) -> Vec<u32> {
+    pub(crate) fn all(&self) -> Vec<u32> {
         (0..u32::try_from(self.len()).unwrap_or(u32::MAX)).collect()
     }
 
     /// Document number `at`.
-    pub fn member(&self, at: u32) -> Member<'_> {
+    pub(crate) fn member(&self, at: u32) -> Member<'_> {
         let at = at as usize;
         let start = if at == 0 { [0; 3] } else { self.ends[at - 1] };
         let end = self.ends[at];
@@ -106,12 +101,12 @@ impl Documents {
     }
 
     /// The key of document number `at`.
-    pub fn key(&self, at: u32) -> u64 {
+    pub(crate) fn key(&self, at: u32) -> u64 {
         self.keys[at as usize]
     }
 
     /// Gives every column a new number, or drops it where there is none. Inputs stay.
-    pub fn renumber(&mut self, number: impl Fn(u32) -> Option<u32>) {
+    pub(crate) fn renumber(&mut self, number: impl Fn(u32) -> Option<u32>) {
         let (mut read, mut kept) = (0, 0);
         let mut block = 0;
         for end in &mut self.ends {

@@ -2,7 +2,7 @@
 //! Character sets with a state that the WHATWG's standard does not decode. Each is converted byte
 //! by byte to an encoding of that standard; a converter keeps a few bits between bytes.
 
-use crate::transfer::{BASE64, PADDING};
+use crate::charset::transfer::{BASE64, PADDING};
 
 /// UTF-7 (RFC 2152) to UTF-16, big-endian.
 #[derive(Debug, Default)]

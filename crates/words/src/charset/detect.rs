@@ -113,7 +113,7 @@ mod tests {
         ] {
             let sample = encode(label, text);
             let mut decoded = Vec::new();
-            crate::decode(Charset::detect(&sample), &sample, &mut decoded);
+            crate::charset::decode(Charset::detect(&sample), &sample, &mut decoded);
             assert_eq!(String::from_utf8_lossy(&decoded), text, "{label}");
         }
     }

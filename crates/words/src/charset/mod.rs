@@ -17,7 +17,7 @@
 //! HTML.
 //!
 //! ```
-//! use dbacl_charset::{Charset, decode};
+//! use dbacl_words::charset::{Charset, decode};
 //!
 //! let mut text = Vec::new();
 //! let charset = Charset::by_label(b"KOI8-R").expect("a known name");

@@ -34,7 +34,7 @@ const MARGINS: usize = 1_000_000;
 
 /// See the formula above.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Calibration {
+pub(crate) struct Calibration {
     /// What margins are multiplied by.
     pub slope: f64,
     /// The number of known features that weigh as much as the prior.
@@ -45,12 +45,12 @@ pub struct Calibration {
 
 impl Calibration {
     /// What the margins of a document with so many known features are multiplied by.
-    pub fn slope_of(&self, known: f64) -> f64 {
+    pub(crate) fn slope_of(&self, known: f64) -> f64 {
         self.slope * share(known, self.more)
     }
 
     /// Turns margins into probabilities. Two classes that are one problem have the margins 0 and m.
-    pub fn apply(&self, margins: &mut [f64], known: f64, prior: &[f64]) {
+    pub(crate) fn apply(&self, margins: &mut [f64], known: f64, prior: &[f64]) {
         let highest = margins.iter().copied().fold(f64::NEG_INFINITY, f64::max);
         let slope = self.slope_of(known);
         let mut sum = 0.0;
@@ -73,7 +73,7 @@ fn share(known: f64, more: f64) -> f64 {
 
 /// A document that was left out of the fit.
 #[derive(Debug, Clone, Copy)]
-pub struct Sample<'a> {
+pub(crate) struct Sample<'a> {
     /// Its margins, one a class.
     pub margins: &'a [f32],
     /// Its known features.
@@ -90,7 +90,7 @@ pub struct Sample<'a> {
 /// claim little. It is found by a golden-section search over ln a, and for each a over ln h, with
 /// the smallest m whose loss is that of the best one, but for a thousandth, for a part of the
 /// samples. Without samples it is a = 3, h = 2, m = 0.
-pub fn calibrate(samples: &[Sample<'_>], prior: &[f64]) -> Calibration {
+pub(crate) fn calibrate(samples: &[Sample<'_>], prior: &[f64]) -> Calibration {
     if samples.is_empty() {
         return USUAL;
     }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //! One row of sums for each column, with the scale in front; margins of documents, and steps.
 
-use crate::documents::Member;
-use crate::sums::Sum;
+use crate::linear::documents::Member;
+use crate::linear::sums::Sum;
 use dbacl_numeric::elementary::narrow;
 use std::ops::Range;
 
@@ -11,9 +11,9 @@ const RUN: usize = 64;
 /// Where less than one problem in so many is visited, those are visited one by one.
 const SPARSE: usize = 4;
 
-/// Sums of columns for a range of problems; see the [crate's page](crate).
+/// Sums of columns for a range of problems; see the [module's page](super).
 #[derive(Debug, Clone, PartialEq)]
-pub struct Table<S> {
+pub(crate) struct Table<S> {
     first: u32,
     problems: usize,
     /// For each column its scale and a sum for each problem.
@@ -39,7 +39,7 @@ pub(crate) struct Desk {
 impl<S: Sum> Table<S> {
     /// A table without documents for columns with these scales. `intercept` is the input of the
     /// intercept, 0 for none.
-    pub fn new(problems: Range<u32>, scales: &[f32], intercept: f32) -> Self {
+    pub(crate) fn new(problems: Range<u32>, scales: &[f32], intercept: f32) -> Self {
         let number = problems.len();
         let mut rows = vec![S::default(); scales.len() * (number + 1)];
         for (row, &scale) in rows.chunks_exact_mut(number + 1).zip(scales) {
@@ -57,52 +57,27 @@ impl<S: Sum> Table<S> {
 
     /// The problems.
     #[allow(clippy::cast_possible_truncation)] // they came as a range of such numbers
-    pub const fn problems(&self) -> Range<u32> {
+    pub(crate) const fn problems(&self) -> Range<u32> {
         self.first..self.first + self.problems as u32
     }
 
-    /// Number of columns.
-    pub fn columns(&self) -> usize {
-        self.rows.len() / (self.problems + 1)
-    }
-
-    /// Takes more columns, with these scales.
-    pub fn extend(&mut self, scales: &[f32]) {
-        for &scale in scales {
-            self.rows.push(S::of_scale(scale));
-            self.rows.extend(std::iter::repeat_n(S::default(), self.problems));
-        }
-    }
-
     /// Gives a column another scale. Its weights change in proportion.
-    pub fn set_scale(&mut self, column: u32, scale: f32) {
+    pub(crate) fn set_scale(&mut self, column: u32, scale: f32) {
         self.row_mut(column)[0] = S::of_scale(scale);
     }
 
     /// The sums of a column, to be stored or restored; its scale is not among them.
-    pub fn sums(&mut self, column: u32) -> &mut [S] {
+    pub(crate) fn sums(&mut self, column: u32) -> &mut [S] {
         &mut self.row_mut(column)[1..]
     }
 
     /// The sums of the intercept, to be stored or restored.
-    pub fn intercept(&mut self) -> &mut [S] {
+    pub(crate) fn intercept(&mut self) -> &mut [S] {
         &mut self.intercept
     }
 
-    /// Has the fit start at these weights of a column, which the penalty then draws to. A column
-    /// of scale 0 has none.
-    pub fn start(&mut self, column: u32, weights: &[f32]) {
-        let row = self.row_mut(column);
-        let scale = f64::from(row[0].scale());
-        if scale > 0.0 {
-            for (sum, &weight) in row[1..].iter_mut().zip(weights) {
-                *sum = S::of(f64::from(weight) / scale);
-            }
-        }
-    }
-
     /// Writes the weights of a column.
-    pub fn weights(&self, column: u32, out: &mut [f32]) {
+    pub(crate) fn weights(&self, column: u32, out: &mut [f32]) {
         let row = self.row(column);
         let scale = row[0].scale();
         for (out, sum) in out.iter_mut().zip(&row[1..]) {
@@ -111,7 +86,7 @@ impl<S: Sum> Table<S> {
     }
 
     /// What the intercept adds to the margin of every document, by problem.
-    pub fn intercepts(&self) -> impl Iterator<Item = f64> + '_ {
+    pub(crate) fn intercepts(&self) -> impl Iterator<Item = f64> + '_ {
         self.intercept.iter().map(|sum| f64::from(sum.value()) * f64::from(self.intercept_input))
     }
 
@@ -126,7 +101,7 @@ impl<S: Sum> Table<S> {
     }
 
     /// The margins of a document, by problem.
-    pub fn margins(&self, member: &Member<'_>, out: &mut [f64]) {
+    pub(crate) fn margins(&self, member: &Member<'_>, out: &mut [f64]) {
         self.margins_with(member, out, &mut vec![0.0; self.problems]);
     }
 
@@ -185,7 +160,7 @@ impl<S: Sum> Table<S> {
     }
 
     /// The squared length of a document: each square times the column's scale.
-    pub fn square(&self, member: &Member<'_>) -> f64 {
+    pub(crate) fn square(&self, member: &Member<'_>) -> f64 {
         let intercept = f64::from(self.intercept_input);
         let mut square = intercept * intercept;
         for (columns, input) in member.parts() {
@@ -204,7 +179,7 @@ impl<S: Sum> Table<S> {
     ///
     /// A document with the dual variables 0 is learned so; one that has been learned is learned
     /// once more. The cost of `member` is C.
-    pub fn visit(&mut self, member: &Member<'_>, duals: &mut [f32]) {
+    pub(crate) fn visit(&mut self, member: &Member<'_>, duals: &mut [f32]) {
         let square = self.square(member);
         let cost = f64::from(member.cost);
         self.step(member, square, cost, duals, true, &mut Desk::default());
@@ -253,31 +228,6 @@ impl<S: Sum> Table<S> {
         }
         self.replace(member, changes);
         is_active
-    }
-
-    /// Forgets a document that has been learned with these dual variables, which become 0. Its
-    /// columns and inputs must be those with which it was learned.
-    pub fn forget(&mut self, member: &Member<'_>, duals: &mut [f32]) {
-        self.change(member, duals, |dual| (dual, 0.0));
-        duals.fill(0.0);
-    }
-
-    /// Takes a document with the dual variables that it had: sums are made again of documents and
-    /// dual variables by this.
-    #[cfg(test)]
-    pub fn restore(&mut self, member: &Member<'_>, duals: &[f32]) {
-        self.change(member, duals, |dual| (0.0, dual));
-    }
-
-    fn change(&mut self, member: &Member<'_>, duals: &[f32], from_to: impl Fn(f32) -> (f32, f32)) {
-        let first = self.first;
-        let change = |(problem, (&dual, number)): (usize, (&f32, u32))| {
-            let (old, new) = from_to(dual);
-            let y = if member.positive.contains(&number) { 1.0 } else { -1.0 };
-            (dual != 0.0).then_some((problem, old, new, y))
-        };
-        let changes: Vec<_> = duals.iter().zip(first..).enumerate().filter_map(change).collect();
-        self.replace(member, &changes);
     }
 
     /// Takes what dual variables added to the sums away, and adds what new ones add.
@@ -330,7 +280,7 @@ impl<S: Sum> Table<S> {
 /// a = max(0, a - (y m - 1 + a/2C) / (Q + 1/2C))
 /// ```
 #[inline]
-pub fn step(dual: f32, own_margin: f64, square: f64, softness: f64) -> f32 {
+pub(crate) fn step(dual: f32, own_margin: f64, square: f64, softness: f64) -> f32 {
     let old = f64::from(dual);
     let gradient = own_margin - 1.0 + old * softness;
     narrow((old - gradient / (square + softness)).max(0.0))

@@ -5,7 +5,7 @@ use dbacl_numeric::elementary::narrow;
 use std::fmt::Debug;
 
 /// A sum over documents of their parts of a column.
-pub trait Sum: Copy + Default + PartialEq + Debug {
+pub(crate) trait Sum: Copy + Default + PartialEq + Debug {
     /// The sum with this value, rounded.
     fn of(value: f64) -> Self;
     /// Its value.
@@ -52,7 +52,7 @@ impl Sum for f32 {
 /// A whole number of steps of 2^-32: sums are exact, so that their order does not matter and what
 /// was added can be taken away again. Beyond 2^31 they wrap around, and taking away wraps back.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Exact(
+pub(crate) struct Exact(
     /// The number of steps.
     pub i64,
 );

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //! Header fields as text: encoded words (RFC 2047), UTF-8 (RFC 6532), and 8-bit bytes as they come.
 
-use crate::Charset;
-use crate::transfer::{self, Base64};
+use crate::charset::Charset;
+use crate::charset::transfer::{self, Base64};
 
 /// An encoded word.
 struct Word<'a> {
@@ -81,7 +81,7 @@ fn flush(open: &mut Option<&[u8]>, bytes: &mut Vec<u8>, output: &mut Vec<u8>) {
         Some(charset) if !is_plain_ascii(label) => charset.or_detect(bytes),
         _ => Charset::detect(bytes),
     };
-    crate::decode(charset, bytes, output);
+    crate::charset::decode(charset, bytes, output);
     bytes.clear();
 }
 
@@ -91,7 +91,7 @@ fn plain(text: &[u8], charset: Option<Charset>, output: &mut Vec<u8>) {
         output.extend_from_slice(text);
     } else {
         let charset = charset.unwrap_or_else(|| Charset::detect(text));
-        crate::decode(charset, text, output);
+        crate::charset::decode(charset, text, output);
     }
 }
 
