@@ -287,7 +287,11 @@ fn values_are_learned_shown_and_played_by() {
     };
     place.write("values/worth.txt", all.lines().map(line).collect::<String>());
     learned(&place, 12, "--search-words 0");
-    for (args, low, high) in [("--play strong", 700, 1500), ("--worth values", -99, 150)] {
+    for (args, low, high) in [
+        ("--play strong", 700, 1500),
+        ("--worth values", -99, 150),
+        ("--play strong --learn-from-play values", -99, 150),
+    ] {
         let mut adapter = Adapter::start(&place, &format!("models {args}"));
         let queenless = "rnb1kbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1";
         adapter.send(&format!("uci\nposition fen {queenless}\ngo depth 2\n"));

@@ -11,9 +11,9 @@ use chess_games::cannot::Cannot;
 use chess_games::files::{replace_file, write_result};
 use chess_games::game::read_fen;
 use chess_games::prepare::{self, read_files};
-use chess_odds::worth::games::contest;
+use chess_odds::worth::games::{Pace, contest};
 use chess_odds::worth::kind::FILE;
-use chess_odds::worth::learning::{Lesson, Openings, against_random, learn, quiet};
+use chess_odds::worth::learning::{Given, Lesson, Openings, against_random, learn};
 use chess_odds::worth::network::{self, RESULTS, Record};
 use chess_odds::worth::paper::{Heuristic, PARAMETERS, STAGES, name};
 use chess_odds::worth::{Kind, Values};
@@ -22,7 +22,7 @@ use dbacl::parallel;
 use dbacl_cli::progress;
 use dbacl_files::atomic_file::{Disk, make_folder};
 use dbacl_numeric::random::SplitMix64;
-use shakmaty::{Chess, KnownOutcome, Position as _};
+use shakmaty::Chess;
 use std::sync::Arc;
 
 use super::learn;
@@ -81,10 +81,6 @@ struct Learning {
     program: ProgramArgs,
 }
 
-/// Half-moves of the given games before players go on.
-const BEGINNING: usize = 8;
-/// The most positions of the given games that are learned, too.
-const POSITIONS: usize = 300_000;
 /// One quiet position in so many of a given game is learned.
 const EACH: usize = 6;
 /// A knight and two pawns ahead.
@@ -120,24 +116,17 @@ impl Learning {
 
     /// The openings of all games, and quiet positions if the rich terms are learned.
     fn read(&self) -> Result<(Openings, Vec<(Chess, f32)>)> {
-        let (mut starts, mut positions) = (Vec::new(), Vec::new());
+        let (mut given, each) = (Given::default(), if self.rich { EACH } else { 0 });
         let mut random = SplitMix64::new(self.seed);
         read_files(&self.pgn, &prepare::Options::default(), &mut |game, _| {
-            let mut all = vec![game.start.clone()];
-            for &m in &game.moves {
-                let mut next = all[all.len() - 1].clone();
-                next.play_unchecked(m);
-                all.push(next);
-            }
-            if self.rich && positions.len() < POSITIONS {
-                let winner = game.result.and_then(KnownOutcome::winner);
-                quiet(&all, winner, EACH, &mut random, &mut positions);
-            }
-            starts.extend(all.get(BEGINNING).filter(|start| !start.is_game_over()).cloned());
+            given.take(game, each, &mut random);
             Ok(())
         })?;
-        let openings = Openings::deal(starts, self.seed);
-        Ok((openings.context("too few games: four different beginnings are needed")?, positions))
+        let openings = Openings::deal(given.starts, self.seed);
+        Ok((
+            openings.context("too few games: four different beginnings are needed")?,
+            given.positions,
+        ))
     }
 
     fn learn(&self, openings: &Openings, positions: &[(Chess, f32)]) -> Result<ExitCode> {
@@ -148,7 +137,7 @@ impl Learning {
         let base: Values = known.map_or_else(|| kind.base(), |(_, values)| values);
         let (games, seed) = (self.games, self.seed);
         let lesson = Lesson { kind, base: &base, games, seed, positions };
-        let learned = self.watch(&|done| learn(&lesson, openings, done, &mut say))?;
+        let learned = self.watch(&|pace| learn(&lesson, openings, pace, &mut say))?;
         let path = self.folder().join(FILE);
         let Some(values) = learned else {
             say("the values are not better than the base, so they are not kept")?;
@@ -159,11 +148,11 @@ impl Learning {
         Ok(ExitCode::SUCCESS)
     }
 
-    fn watch<T>(&self, work: &dyn Fn(&(dyn Fn() + Sync)) -> T) -> T {
+    fn watch<T>(&self, work: &dyn Fn(&Pace<'_>) -> T) -> T {
         let played = AtomicU64::new(0);
         let done = || _ = played.fetch_add(1, Relaxed);
         let part = || Some((played.load(Relaxed), self.games as u64));
-        progress::watch("playing", part, || work(&done))
+        progress::watch("playing", part, || work(&Pace { done: &done, ..Pace::full() }))
     }
 
     /// Learns nine categories, and has the likeliest values play.
@@ -173,7 +162,7 @@ impl Learning {
         let limits = Limits::depth(2);
         let against_base = |own: &Arc<dyn Evaluate>, openings: &[Chess]| {
             let other: Arc<dyn Evaluate> = Arc::new(base.clone());
-            contest(openings, &limits, &|_| [own.clone(), other.clone()])
+            contest(openings, &limits, &Pace::full(), &|_| [own.clone(), other.clone()])
         };
         let of_base: Arc<dyn Evaluate> = Arc::new(base.clone());
         let random = against_random(&of_base, &openings.choosing, self.seed);
@@ -182,9 +171,9 @@ impl Learning {
         let mut records: Vec<Record> = Vec::new();
         let sizes = [100, 400, 1_000, 2_000, 4_000, 8_000];
         for size in sizes.into_iter().filter(|&size| size < self.games).chain([self.games]) {
-            records.extend(self.watch(&|done| {
+            records.extend(self.watch(&|pace| {
                 let games = records.len()..size;
-                network::play(games, self.seed, &openings.learning, &base, done)
+                network::play(games, self.seed, &openings.learning, &base, pace)
             }));
             let counts = network::count(&records);
             let [won, drawn, lost] = counts;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //! Games between evaluations, and what they are worth against each other.
 
+use std::convert::Infallible;
 use std::fmt;
 use std::sync::Arc;
 
@@ -32,11 +33,36 @@ impl Player {
     }
 }
 
+/// How games are played one after the other.
+#[derive(Clone, Copy)]
+pub struct Pace<'a> {
+    /// Games at the same time.
+    pub threads: usize,
+    /// Called before each move.
+    pub rest: &'a (dyn Fn() + Sync),
+    /// Called after each game to learn from.
+    pub done: &'a (dyn Fn() + Sync),
+}
+
+impl Pace<'_> {
+    /// On all processors, without a rest.
+    pub fn full() -> Self {
+        Self { threads: parallel::processors(), rest: &|| {}, done: &|| {} }
+    }
+
+    fn all<T: Send>(&self, games: usize, play: impl Fn(usize) -> T + Sync) -> Vec<T> {
+        let play = |(): &mut (), number| Ok::<_, Infallible>(play(number));
+        let played = parallel::map(games, self.threads, || Ok(()), play);
+        played.unwrap_or_else(|error| match error {})
+    }
+}
+
 /// Plays a game to its end; each position goes to `seen`, with the value for White that was found,
 /// centipawns. The winner, if there is one.
-pub fn play(
+fn play(
     start: &Chess,
     players: &mut ByColor<Player>,
+    rest: &(dyn Fn() + Sync),
     mut seen: impl FnMut(&Chess, i32),
 ) -> Option<Color> {
     let mut game = Game::new(start.clone(), Spelling::default());
@@ -46,6 +72,7 @@ pub fn play(
         if let Some(end) = game.end() {
             return End::result(end).winner();
         }
+        rest();
         let (turn, player) = (game.turn(), players.get_mut(game.turn()));
         let limits = player.limits.clone();
         let request =
@@ -122,6 +149,7 @@ impl fmt::Display for Tally {
 pub fn contest(
     openings: &[Chess],
     limits: &Limits,
+    pace: &Pace<'_>,
     sides: &(dyn Fn(usize) -> [Arc<dyn Evaluate>; 2] + Sync),
 ) -> Tally {
     let both = |number: usize| {
@@ -129,12 +157,12 @@ pub fn contest(
         let [own, other] = sides(number).map(|side| Player::new(side, limits));
         let mut players = ByColor { white: own, black: other };
         for color in Color::ALL {
-            tally.add(play(&openings[number], &mut players, |_, _| {}), color);
+            tally.add(play(&openings[number], &mut players, pace.rest, |_, _| {}), color);
             players.swap();
         }
         tally
     };
-    parallel::all(openings.len(), both).into_iter().fold(Tally::default(), |sum, tally| Tally {
+    pace.all(openings.len(), both).into_iter().fold(Tally::default(), |sum, tally| Tally {
         won: sum.won + tally.won,
         drawn: sum.drawn + tally.drawn,
         lost: sum.lost + tally.lost,
@@ -158,27 +186,33 @@ pub fn many<T: Send>(
     seed: u64,
     openings: &[Chess],
     sides: &(dyn Fn(&mut SplitMix64) -> (ByColor<Player>, T) + Sync),
-    done: &(dyn Fn() + Sync),
+    pace: &Pace<'_>,
 ) -> Vec<Played<T>> {
-    parallel::all(games.len(), |number| {
+    pace.all(games.len(), |number| {
         let mut random = SplitMix64::new(seed + (games.start + number) as u64);
         let (mut players, sides) = sides(&mut random);
         let mut start = openings[random.below(openings.len())].clone();
-        for _ in 0..random.below(7) {
-            let moves = start.legal_moves();
-            if !moves.is_empty() {
-                start.play_unchecked(moves[random.below(moves.len())]);
-            }
-        }
+        let plies = random.below(7);
+        wander(&mut start, plies, &mut random);
         let mut positions = Vec::new();
-        let winner = play(&start, &mut players, |position, value| {
+        let winner = play(&start, &mut players, pace.rest, |position, value| {
             if random.below(3) == 0 && is_quiet(position) {
                 positions.push((position.clone(), value));
             }
         });
-        done();
+        (pace.done)();
         Played { positions, winner, sides }
     })
+}
+
+/// Plays so many moves at random.
+pub(crate) fn wander(position: &mut Chess, plies: usize, random: &mut SplitMix64) {
+    for _ in 0..plies {
+        let moves = position.legal_moves();
+        if !moves.is_empty() {
+            position.play_unchecked(moves[random.below(moves.len())]);
+        }
+    }
 }
 
 /// Whether nothing can be won at once: no check, no good exchange, no promotion.
@@ -194,7 +228,6 @@ mod tests {
     use super::super::learning::{Lesson, Openings, learn};
     use super::*;
     use chess_games::game::read_fen;
-    use std::convert::Infallible;
 
     #[test]
     fn intervals_are_wilsons() {
@@ -237,7 +270,7 @@ mod tests {
             let base = Kind::Paper.base();
             let lesson = Lesson { kind: Kind::Paper, base: &base, games: 3, seed, positions: &[] };
             let mut said = Vec::new();
-            let values = learn(&lesson, &openings, &|| {}, &mut |line| {
+            let values = learn(&lesson, &openings, &Pace::full(), &mut |line| {
                 said.push(line.to_owned());
                 Ok::<_, Infallible>(())
             });

@@ -3,23 +3,58 @@
 
 use std::sync::Arc;
 
+use chess_games::gameline::Gameline;
 use chess_search::{Evaluate, key_of};
 use dbacl_numeric::random::SplitMix64;
-use shakmaty::{Chess, Color};
+use shakmaty::{Chess, KnownOutcome, Position as _};
 
 use super::Values;
 use super::fit::{Fitted, Row, fit};
-use super::games::{Tally, contest, is_quiet, many};
+use super::games::{Pace, Tally, contest, is_quiet, many};
 use super::kind::Kind;
 use super::paper::Heuristic;
 
 /// Games of a match as learning goes on, and of the one that decides.
-const FRESH: usize = 600;
+pub(crate) const FRESH: usize = 600;
 const CHOOSING: usize = 200;
 /// Numbers of games after which the values play a match.
 const SIZES: [usize; 8] = [100, 400, 1_000, 2_000, 4_000, 8_000, 16_000, 32_000];
 /// One game in so many is kept back.
 const KEPT_BACK: usize = 10;
+
+/// Half-moves of the given games before players go on.
+const BEGINNING: usize = 8;
+/// The most positions of the given games that are learned, too.
+const POSITIONS: usize = 300_000;
+
+/// What is used of games that were given.
+#[derive(Default)]
+pub struct Given {
+    /// Where games begin.
+    pub starts: Vec<Chess>,
+    /// Quiet positions from move seven on, and White's points in them.
+    pub positions: Vec<(Chess, f32)>,
+}
+
+impl Given {
+    /// Takes the beginning of a game, and one quiet position in `each`, none for 0.
+    pub fn take(&mut self, game: &Gameline, each: usize, random: &mut SplitMix64) {
+        let mut all = vec![game.start.clone()];
+        for &m in &game.moves {
+            let mut next = all[all.len() - 1].clone();
+            next.play_unchecked(m);
+            all.push(next);
+        }
+        if each > 0 && self.positions.len() < POSITIONS {
+            let winner = game.result.and_then(KnownOutcome::winner);
+            let points = winner.map_or(0.5, |winner| winner.fold_wb(1.0, 0.0));
+            let late = all.iter().skip(12);
+            let drawn = late.filter(|position| random.below(each) == 0 && is_quiet(position));
+            self.positions.extend(drawn.map(|position| (position.clone(), points)));
+        }
+        self.starts.extend(all.get(BEGINNING).filter(|start| !start.is_game_over()).cloned());
+    }
+}
 
 /// Positions with which games begin, each used for one purpose.
 pub struct Openings {
@@ -66,13 +101,13 @@ pub struct Lesson<'a> {
 pub fn learn<Error>(
     lesson: &Lesson<'_>,
     openings: &Openings,
-    done: &(dyn Fn() + Sync),
+    pace: &Pace<'_>,
     say: &mut dyn FnMut(&str) -> Result<(), Error>,
 ) -> Result<Option<Values>, Error> {
     let Lesson { kind, base, games, seed, .. } = *lesson;
     let against_base = |values: &[[f32; 2]], openings: &[Chess]| {
         let [own, other] = [values, base].map(|values| kind.evaluation(values));
-        contest(openings, &kind.limits(), &|_| [own.clone(), other.clone()])
+        contest(openings, &kind.limits(), pace, &|_| [own.clone(), other.clone()])
     };
     let mut rows: Vec<Row> = Vec::new();
     for (number, (position, points)) in lesson.positions.iter().enumerate() {
@@ -84,7 +119,7 @@ pub fn learn<Error>(
     for size in SIZES.into_iter().filter(|&size| size < games).chain([games]) {
         let players = |random: &mut SplitMix64| (kind.players(base, random), ());
         for (number, game) in
-            many(played..size, seed, &openings.learning, &players, done).into_iter().enumerate()
+            many(played..size, seed, &openings.learning, &players, pace).into_iter().enumerate()
         {
             let points = game.winner.map_or(0.5, |winner| winner.fold_wb(1.0, 0.0));
             for (position, value) in &game.positions {
@@ -123,22 +158,8 @@ fn keep_back(rows: &mut [Row], is_kept_back: bool) {
 /// A match against perturbed heuristics of the paper.
 pub fn against_random(own: &Arc<dyn Evaluate>, openings: &[Chess], seed: u64) -> Tally {
     let base = Heuristic::default();
-    contest(openings, &Kind::Paper.limits(), &|number| {
+    contest(openings, &Kind::Paper.limits(), &Pace::full(), &|number| {
         let mut random = SplitMix64::new(seed ^ ((number as u64) << 32));
         [own.clone(), Arc::new(base.with(&Heuristic::drawn(&mut random)))]
     })
-}
-
-/// Quiet positions of a game from move seven on, one in `each`.
-pub fn quiet(
-    positions: &[Chess],
-    winner: Option<Color>,
-    each: usize,
-    random: &mut SplitMix64,
-    take: &mut Vec<(Chess, f32)>,
-) {
-    let points = winner.map_or(0.5, |winner| winner.fold_wb(1.0, 0.0));
-    let late = positions.iter().skip(12);
-    let drawn = late.filter(|position| random.below(each) == 0 && is_quiet(position));
-    take.extend(drawn.map(|position| (position.clone(), points)));
 }

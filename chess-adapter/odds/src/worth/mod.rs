@@ -12,6 +12,7 @@ pub mod kind;
 pub mod learning;
 pub mod network;
 pub mod paper;
+pub mod refining;
 
 pub use kind::Kind;
 

@@ -8,7 +8,7 @@ use std::fmt::Write as _;
 use dbacl_numeric::elementary::{exp2, narrow};
 use shakmaty::{ByColor, Chess, Color};
 
-use super::games::{Player, many};
+use super::games::{Pace, Player, many};
 use super::kind::Kind;
 use super::paper::{FACTORS, Heuristic, Levels, PARAMETERS, STAGES, name};
 use std::sync::Arc;
@@ -33,7 +33,7 @@ pub fn play(
     seed: u64,
     openings: &[Chess],
     base: &Heuristic,
-    done: &(dyn Fn() + Sync),
+    pace: &Pace<'_>,
 ) -> Vec<Record> {
     let sides = |random: &mut dbacl_numeric::random::SplitMix64| {
         let levels = Heuristic::drawn(random);
@@ -51,7 +51,7 @@ pub fn play(
         let result = played.winner.map_or(1, |winner| if winner == color { 0 } else { 2 });
         Record { levels, result }
     };
-    many(games, seed, openings, &sides, done).into_iter().map(record).collect()
+    many(games, seed, openings, &sides, pace).into_iter().map(record).collect()
 }
 
 /// How many of the games have each of the [`RESULTS`].

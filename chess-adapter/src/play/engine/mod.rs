@@ -21,7 +21,7 @@ use crate::play::classifier::Program;
 use crate::play::interrupts::Interrupts;
 use crate::play::models::Voice;
 use crate::play::practice::Practice;
-use crate::play::searching::{Allowance, Waiting};
+use crate::play::searching::{Allowance, SearchMode, Waiting};
 use crate::play::settings::Settings;
 use crate::play::style::{Aim, Judge};
 use chess_games::files::replace_file;
@@ -123,6 +123,15 @@ impl Engine {
     /// Learns from finished games, which are kept in this folder.
     pub(crate) fn learn_from_play(&mut self, folder: Option<PathBuf>) {
         self.practice = folder.map(|folder| Practice::new(folder, self.thinks.clone()));
+        self.take_up_values();
+    }
+
+    /// Searches by the values learned in play, if there are any.
+    fn take_up_values(&mut self) {
+        if let Some(folder) = self.practice.as_ref().and_then(Practice::values) {
+            self.settings.worth_path = folder.to_owned();
+            (self.evaluation, self.searcher) = (None, None);
+        }
     }
 
     /// The game in progress is over, after this last move; if the engine has played it, it is kept
@@ -150,8 +159,11 @@ impl Engine {
 
     /// Learns in the background, and takes up what was learned so far.
     fn practise(&mut self) {
-        let models = &self.settings.models.white;
-        if let Some(said) = self.practice.as_mut().and_then(|practice| practice.learn(models)) {
+        let Settings { models, worth_path, search, .. } = &self.settings;
+        let worth = (*search != SearchMode::Off).then_some(worth_path.as_path());
+        let practice = self.practice.as_mut();
+        if let Some(said) = practice.and_then(|practice| practice.learn(&models.white, worth)) {
+            self.take_up_values();
             self.stale = ByColor { white: true, black: true };
             self.notes.push(said.unwrap_or_else(|error| format!("{error:#}")));
         }
