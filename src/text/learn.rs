@@ -39,6 +39,8 @@ const WORK: f64 = 1e8;
 const FEW: usize = 4000;
 /// The most documents that are cut short for the calibration.
 const CUT: usize = 2000;
+/// The fold of texts that are never left out.
+const NEVER: u8 = u8::MAX;
 /// Passes of a fit, and of one that goes on from a fit of three quarters.
 const PASSES: u32 = 10;
 const MORE_PASSES: u32 = 5;
@@ -78,6 +80,9 @@ pub(super) struct Task<'a> {
     pub labels: Vec<Vec<u32>>,
     /// What each costs on the wrong side, as a multiple.
     pub costs: Vec<f32>,
+    /// How many of the texts, the last ones, are names of labels: they are learned, but neither left
+    /// out nor counted.
+    pub names: usize,
     /// Number of labels.
     pub classes: usize,
     /// The number of the label `none`, if there is one.
@@ -89,6 +94,13 @@ pub(super) struct Task<'a> {
     /// What is wished for.
     pub plan: FitPlan,
     pub watch: &'a Watch<'a>,
+}
+
+impl<'a> Task<'a> {
+    /// The texts that are not names of labels.
+    fn documents(&self) -> &[&'a [u8]] {
+        &self.texts[..self.texts.len() - self.names]
+    }
 }
 
 /// What came of it.
@@ -235,7 +247,8 @@ impl<'a> Corpus<'a> {
     /// Reads the documents; `has_runs` adds runs of characters to long texts.
     fn new(task: &'a Task<'a>, has_runs: bool) -> Result<Self, Stopped> {
         let plan = &task.plan;
-        let mut lengths: Vec<usize> = task.texts.iter().map(|text| shorten::words(text)).collect();
+        let mut lengths: Vec<usize> =
+            task.documents().iter().map(|text| shorten::words(text)).collect();
         let middle = lengths.len() / 2;
         let median = *lengths.select_nth_unstable(middle).1;
         let mut layout = layout(plan, median, task.classes);
@@ -256,7 +269,7 @@ impl<'a> Corpus<'a> {
             features: Vec::new(),
             levels: Vec::new(),
             index: Index::default(),
-            least: if task.texts.len() < TINY { 1 } else { 2 },
+            least: if task.documents().len() < TINY { 1 } else { 2 },
             problems,
         };
         let counts = corpus.read(median)?;
@@ -287,7 +300,7 @@ impl<'a> Corpus<'a> {
             for column in columns {
                 counts[column as usize] += 1;
             }
-            if at >= task.texts.len() {
+            if at >= task.documents().len() {
                 continue;
             }
             copies.extend(shorten::copy(text, key).map(|copy| (number, copy)));
@@ -390,9 +403,9 @@ impl<'a> Corpus<'a> {
     fn folds(&self) -> Vec<u8> {
         let label = |at: u32| self.task.labels[at as usize].first().copied();
         let mut order: Vec<u32> =
-            (0..u32::try_from(self.originals()).unwrap_or(u32::MAX)).collect();
+            (0..u32::try_from(self.task.documents().len()).unwrap_or(u32::MAX)).collect();
         order.sort_by_key(|&at| (label(at), self.documents.key(at)));
-        let mut folds = vec![0; order.len()];
+        let mut folds = vec![NEVER; self.originals()];
         for own in order.chunk_by(|&a, &b| label(a) == label(b)) {
             for (place, &at) in own.iter().enumerate() {
                 // What comes first is never left out of the only fit.
@@ -706,10 +719,22 @@ impl<'a> Corpus<'a> {
         cuts
     }
 
+    /// How many documents each label has that have features.
+    fn counts(&self) -> Vec<u64> {
+        let mut counts = vec![0; self.task.classes];
+        let documents = 0..self.task.documents().len();
+        for at in documents.filter(|&at| self.has_features[at]) {
+            self.task.labels[at].iter().for_each(|&label| counts[label as usize] += 1);
+        }
+        counts
+    }
+
     /// The share of each label.
-    fn priors(&self, originals: &[u32]) -> Vec<f64> {
-        let share = |own: Vec<u32>| real(own.len()) / real(originals.len().max(1));
-        self.members(originals).into_iter().map(share).collect()
+    fn priors(&self) -> Vec<f64> {
+        let documents = self.task.documents().len();
+        let mut counts = vec![0.0; self.task.classes];
+        self.task.labels[..documents].iter().flatten().for_each(|&at| counts[at as usize] += 1.0);
+        counts.into_iter().map(|count| count / real(documents.max(1))).collect()
     }
 
     /// The table of the fit of all documents.
@@ -873,7 +898,7 @@ pub(super) fn learn(task: &Task<'_>) -> Result<Learned, Stopped> {
     let cuts = corpus.cut_short(&folds, &trial);
     let all = corpus.part(&folds, None);
     let is_for_f1 = task.plan.recipe.for_f1;
-    let priors = corpus.priors(&all.1);
+    let priors = corpus.priors();
     let scale = scale(task.has_several, &cuts, priors, is_for_f1, task.none);
     // One fit goes on with the documents that were left out; of several none is that of all.
     let settings = trial.settings;
@@ -894,8 +919,6 @@ pub(super) fn learn(task: &Task<'_>) -> Result<Learned, Stopped> {
     chosen.extend(told(&corpus.layout, settings, &tried, &scale, is_for_f1));
     let table = corpus.table(&fit, &all, scale, settings.repeats);
     let errors = trial.errors;
-    let has_features = |&&at: &&u32| corpus.has_features[at as usize];
-    let count = |own: &Vec<u32>| own.iter().filter(has_features).count() as u64;
-    let documents = corpus.members(&all.1).iter().map(count).collect();
+    let documents = corpus.counts();
     Ok(Learned { table, errors, judged: judged_documents, chosen, documents })
 }

@@ -109,6 +109,8 @@ pub struct Recipe {
     pub for_f1: bool,
     /// A document may have several labels, or none.
     pub several: bool,
+    /// The name of each label is learned as a text that has it.
+    pub label_names: bool,
     /// Documents are fitted in blocks, where they are more than one block holds.
     pub in_blocks: Option<InBlocks>,
 }
@@ -141,13 +143,14 @@ pub(crate) struct FitPlan {
 type Flag = fn(&mut Recipe) -> &mut bool;
 
 /// The options without values.
-const FLAGS: [(&str, Flag); 6] = [
+const FLAGS: [(&str, Flag); 7] = [
     ("--case-sensitive", |it| &mut it.case_sensitive),
     ("--across-lines", |it| &mut it.across_lines),
     ("--choose", |it| &mut it.choose),
     ("--no-contrast", |it| &mut it.no_contrast),
     ("--for=macro-f1", |it| &mut it.for_f1),
     ("--several", |it| &mut it.several),
+    ("--label-names", |it| &mut it.label_names),
 ];
 
 impl Recipe {
@@ -299,6 +302,7 @@ mod tests {
             balance: Some(0.5),
             for_f1: true,
             several: true,
+            label_names: true,
             in_blocks: Some(InBlocks { block: 7, features: 99 }),
         };
         let both = Recipe { preset: Some(Preset::Both), ..Recipe::default() };

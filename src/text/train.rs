@@ -344,8 +344,16 @@ impl Trainer {
                 costs.push(*cost);
             }
         }
+        let named = labels.keys().filter(|label| recipe.label_names && **label != NONE);
+        let named: Vec<(&str, Vec<u8>)> = named.map(|label| (*label, words_of(label))).collect();
+        for (label, words) in &named {
+            texts.push(words);
+            numbers.push(number(label).and_then(|at| at.try_into().ok()).into_iter().collect());
+            costs.push(1.0);
+        }
         let task = Task {
             texts,
+            names: named.len(),
             labels: numbers,
             costs,
             classes: labels.len(),
@@ -362,6 +370,20 @@ impl Trainer {
             None => Ok(learned),
         }
     }
+}
+
+/// The words of a label's name, which signs such as `_` divide, and capitals after small letters.
+fn words_of(label: &str) -> Vec<u8> {
+    let mut words = String::with_capacity(label.len());
+    let mut follows_small = false;
+    for character in label.chars() {
+        if follows_small && character.is_uppercase() {
+            words.push(' ');
+        }
+        words.push(if character.is_ascii_punctuation() { ' ' } else { character });
+        follows_small = character.is_lowercase();
+    }
+    words.into_bytes()
 }
 
 /// Whether there are more labels than a model holds, or than so many documents can tell apart.

@@ -102,7 +102,7 @@ impl Trainer {
     #[pyo3(signature = (
         *, preset=None, tokenizer=None, order=None, case_sensitive=false, across_lines=false,
         kind="text", regex=Vec::new(), choose=false, cost=None, contrast=true, start=None,
-        balance=None, aim="accuracy", several=false, keep=false, seconds=None
+        balance=None, aim="accuracy", several=false, label_names=false, keep=false, seconds=None
     ))]
     fn new(
         py: Python<'_>,
@@ -120,6 +120,7 @@ impl Trainer {
         balance: Option<f64>,
         aim: &str,
         several: bool,
+        label_names: bool,
         keep: bool,
         seconds: Option<u64>,
     ) -> PyResult<Self> {
@@ -153,6 +154,7 @@ impl Trainer {
             balance,
             for_f1: aim == "macro-f1",
             several,
+            label_names,
             in_blocks: None,
         };
         let mut warnings = Vec::new();

@@ -220,6 +220,9 @@ pub(crate) struct TrainArguments {
     /// Documents have any number of labels: JSON lists, __label__ words, or separated labels
     #[arg(long, conflicts_with_all = ["keep", "block"], help_heading = "Labels")]
     pub several: bool,
+    /// Learn the words of each label's name as a text that has it: helps with few documents
+    #[arg(long, conflicts_with = "block", help_heading = "Labels")]
+    pub label_names: bool,
     /// Let rare labels cost more: a power of the share that a label lacks, 0 to 1
     #[arg(long, value_name = "POWER", value_parser = share, num_args = 0..=1)]
     #[arg(default_missing_value = "0.5", require_equals = true, help_heading = "Labels")]
@@ -336,6 +339,7 @@ impl TrainArguments {
             balance: self.balance,
             for_f1: self.aim == Some(Aim::MacroF1),
             several: self.several,
+            label_names: self.label_names,
             in_blocks: self.block.map(|block| InBlocks { block, features: self.features }),
         }
     }

@@ -734,6 +734,32 @@ fn texts_without_labels_are_learned_where_they_help() {
 }
 
 #[test]
+fn words_of_the_names_of_labels_are_learned() {
+    let scratch = Scratch::new();
+    let lines = |label: &str, text: &str| format!("{label}\t{text} today\n").repeat(3);
+    let few =
+        lines("card_lost", "a thief took it") + &lines("exchangeRate", "what are euros worth");
+    scratch.write("few.tsv", few);
+    let answer = |options: &str| {
+        let line = format!("train few.tsv -o model --keep {options}");
+        assert_eq!(run(&scratch, &line, "").status, 0);
+        run(&scratch, "predict model", "lost card\nrate\n").quiet(0)
+    };
+    let (without, with) = (answer(""), answer("--label-names"));
+    assert!(without.starts_with("exchangeRate"), "{without}");
+    let labels: Vec<&str> = with.lines().map(|line| line.split_once('\t').unwrap().0).collect();
+    assert_eq!(labels, ["card_lost", "exchangeRate"]);
+    let about = run(&scratch, "info model", "").quiet(0);
+    assert!(about.contains("documents: 6") && about.contains("--label-names"), "{about}");
+    // A model that keeps its documents keeps the wish, too.
+    let before = scratch.read("model");
+    assert_eq!(run(&scratch, "update model few.tsv -o more", "").status, 0);
+    assert_eq!(run(&scratch, "forget more few.tsv -o less", "").status, 0);
+    assert!(before == scratch.read("less"));
+    run(&scratch, "train few.tsv -o x --label-names --block 9", "").complaint(64);
+}
+
+#[test]
 fn blocks_make_the_same_model_with_any_memory() {
     let scratch = Scratch::new();
     scratch.write("train.tsv", documents());

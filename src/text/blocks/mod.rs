@@ -67,8 +67,8 @@ impl BlockPlan {
             "a block has one document at least"
         } else if recipe.choose || recipe.start.is_some() {
             "settings cannot be chosen in blocks, and fits start from nothing"
-        } else if recipe.several {
-            "documents of several labels cannot be fitted in blocks"
+        } else if recipe.several || recipe.label_names {
+            "neither several labels of a document nor names of labels can be learned in blocks"
         } else {
             ""
         };

@@ -70,6 +70,7 @@ def train(texts, labels, *, weights=None, unlabelled=None, log=None, **options):
     balance         0 to 1: rare labels cost more
     aim             "accuracy", or "macro-f1" for the mean F1 of all labels
     several         a text may have any number of labels
+    label_names     learn the words of each label's name, which helps with few texts
     keep            keep the texts in the model, for `update` and `forget`
     seconds         try ways to read texts for so long; `log` is called with each try
 

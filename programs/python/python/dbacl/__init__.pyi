@@ -52,6 +52,7 @@ class _Options(TypedDict, total=False):
     balance: float | None
     aim: Literal["accuracy", "macro-f1"]
     several: bool
+    label_names: bool
     keep: bool
     seconds: int | None
 

@@ -97,6 +97,7 @@ class Trainer:
         balance: float | None = None,
         aim: Literal["accuracy", "macro-f1"] = "accuracy",
         several: bool = False,
+        label_names: bool = False,
         keep: bool = False,
         seconds: int | None = None,
     ) -> Trainer: ...
