@@ -83,6 +83,42 @@ pub(super) struct Groups {
     pub members: Vec<u32>,
     /// Groups by count, exponent and weight.
     index: HashTable<u32>,
+    /// The groups of most features, in front of the index, or 0.
+    near: Vec<u64>,
+}
+
+/// What adding a feature must know of a group: the number of the group and 1, or 0 for none; the
+/// suffix sum of the first member; and whether members with other suffix sums change nothing.
+#[derive(Debug, Clone, Copy, Default)]
+struct Near(u64);
+
+/// Counts whose groups have places in front of the index, from 1 on.
+const NEAR_COUNTS: u32 = 32;
+/// Exponents that have places, half of them below 0; steps.
+const NEAR_EXPONENTS: u32 = 1 << 14;
+
+impl Near {
+    fn new(number: u32, group: &Group) -> Self {
+        let is_open = group.is_mixed || group.is_cut;
+        Self((u64::from(number) + 1) << 32 | u64::from(group.suffix) << 1 | u64::from(is_open))
+    }
+
+    /// The group, if a member with this suffix sum changes nothing but the number of members.
+    #[inline]
+    #[allow(clippy::cast_possible_truncation)] // the halves
+    fn group_for(self, suffix: u16) -> Option<u32> {
+        let is_known = self.0 & 1 == 1 || (self.0 as u32) >> 1 == u32::from(suffix);
+        (self.0 >> 32).checked_sub(1).filter(|_| is_known).map(|number| number as u32)
+    }
+
+    /// The place of a group, if it has one: no weight before the fit, and a small count. Groups of
+    /// similar exponents are neighbours, so that most features find theirs in few lines of memory.
+    #[inline]
+    fn place((count, exponent, lambda): (u64, i32, u16)) -> Option<usize> {
+        let row = u32::try_from(count.wrapping_sub(1)).ok().filter(|&row| row < NEAR_COUNTS)?;
+        let column = exponent.cast_unsigned().wrapping_add(NEAR_EXPONENTS / 2);
+        (column < NEAR_EXPONENTS && lambda == 0).then(|| (row * NEAR_EXPONENTS + column) as usize)
+    }
 }
 
 /// A hash of count, exponent and weight in 64 bits.
@@ -105,6 +141,7 @@ impl Groups {
             list: Vec::new(),
             members: with_memory(length),
             index: HashTable::new(),
+            near: Vec::new(),
         };
         groups.start(scale);
         groups
@@ -115,6 +152,8 @@ impl Groups {
         self.list.clear();
         self.members.clear();
         self.index.clear();
+        // The system provides zeros as they are needed.
+        self.near = vec![0; (NEAR_COUNTS * NEAR_EXPONENTS) as usize];
         self.log_total = log(count_f64(scale.total));
         self.scale = scale;
     }
@@ -126,6 +165,12 @@ impl Groups {
     #[inline]
     pub(super) fn push(&mut self, count: u64, slot: SlotWeights) {
         let key = (count, slot.exponent(self.scale.order), slot.lambda);
+        let place = Near::place(key);
+        if let Some(place) = place
+            && let Some(group) = Near(self.near[place]).group_for(slot.suffix)
+        {
+            return self.members.push(group);
+        }
         let hash = hash_of(key);
         let list = &self.list;
         let found = self.index.find(hash, |&group| list[group as usize].key() == key).copied();
@@ -134,6 +179,9 @@ impl Groups {
         let group = &mut self.list[number as usize];
         if group.suffix != slot.suffix && !group.is_mixed {
             group.is_mixed = !group.is_cut;
+        }
+        if let Some(place) = place {
+            self.near[place] = Near::new(number, group).0;
         }
     }
 

@@ -45,8 +45,8 @@
 //! So one document is learned by a step of its own coordinate ([`Table::visit`]), learned once more
 //! by another step, and forgotten by taking its part of the sums away, as the store of mail filters
 //! does. Scales may change between the steps, as when the numbers of documents do. With sums of the
-//! kind [`Exact`] forgetting is exact to the bit, in whatever order documents came and went. Sums of
-//! the kind `f32` take half of the memory, for those who do not forget.
+//! kind [`Exact`] forgetting is exact to the bit, in whatever order documents came and went. Sums
+//! of the kind `f32` take half of the memory, for those who do not forget.
 //!
 //! # Reproducibility
 //!
