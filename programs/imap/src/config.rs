@@ -7,7 +7,10 @@ use crate::transport::Place;
 use clap::builder::{OsStringValueParser, TypedValueParser as _};
 use dbacl_cli::settings;
 use dbacl_files::access::open_to_all;
+use dbacl_files::reading::read_small_text;
 use serde::{Deserialize, Serialize};
+use std::ffi::OsStr;
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::Duration;
@@ -31,6 +34,9 @@ pub struct Config {
     /// Command of the shell that prints an access token, in place of a password
     #[arg(long, value_name = "COMMAND")]
     pub token_command: Option<String>,
+    /// File whose first line is the password, in place of a command
+    #[arg(long, value_name = "FILE")]
+    pub password_file: Option<PathBuf>,
     /// Folder of the filter, as dbacl --mail-learn has made it
     #[arg(long, value_name = "DIR", default_value = "", hide_default_value = true)]
     // A parser of paths takes no empty one.
@@ -97,13 +103,15 @@ impl Config {
 
     /// These settings with those of the command line in their place.
     pub(crate) fn with_options(mut self, options: Self) -> Self {
+        let has_secret = options.secrets().next().is_some();
         let text = |own: String, other: String| if other.is_empty() { own } else { other };
         self.server = text(self.server, options.server);
         self.port = options.port.or(self.port);
         self.user = text(self.user, options.user);
-        if options.password_command.is_some() || options.token_command.is_some() {
+        if has_secret {
             self.password_command = options.password_command;
             self.token_command = options.token_command;
+            self.password_file = options.password_file;
         }
         if !options.filter.as_os_str().is_empty() {
             self.filter = options.filter;
@@ -140,14 +148,14 @@ impl Config {
         if self.user.contains(char::is_control) {
             return senseless("the user's name holds a control character");
         }
-        match (&self.password_command, &self.token_command) {
-            (None, None) => {
-                return missing("password", "password-command = \"COMMAND\"");
+        match self.secrets().count() {
+            0 => return missing("password", "password-command = \"COMMAND\""),
+            1 => {}
+            _ => {
+                return senseless(
+                    "password-command, password-file and token-command exclude each other",
+                );
             }
-            (Some(_), Some(_)) => {
-                return senseless("password-command and token-command exclude each other");
-            }
-            _ => {}
         }
         if self.filter.as_os_str().is_empty() {
             return missing("filter", "filter = \"~/.dbacl-mail\"");
@@ -156,6 +164,7 @@ impl Config {
             return senseless("poll-seconds must be larger than 0");
         }
         self.filter = at_home(&self.filter);
+        self.password_file = self.password_file.as_deref().map(at_home);
         self.certificates = self.certificates.as_deref().map(at_home);
         self.state = match self.state {
             Some(path) => Some(at_home(&path)),
@@ -165,6 +174,14 @@ impl Config {
             return senseless("there is no HOME to keep the state in: state = \"FILE\"");
         }
         Ok(self)
+    }
+
+    /// Where the password or the token comes from, as the settings have it; one at most when
+    /// checked.
+    pub(crate) fn secrets(&self) -> impl Iterator<Item = &OsStr> {
+        let commands = [&self.password_command, &self.token_command].into_iter().flatten();
+        let file = self.password_file.iter().map(|path| path.as_os_str());
+        commands.map(OsStr::new).chain(file)
     }
 
     /// The account as `USER@SERVER:PORT`.
@@ -192,29 +209,48 @@ impl Config {
         Duration::from_secs(self.poll_seconds.unwrap_or(usual))
     }
 
-    /// The password or the token, from the command that prints it.
+    /// The password or the token, from its file or from the command that prints it.
     pub(crate) fn credentials(&self) -> Result<Credentials, Fault> {
+        if let Some(path) = &self.password_file {
+            let text = read_small_text(path)
+                .map_err(|error| Fault::Local(format!("{}: {error}", path.display())))?;
+            return first_line(&text, "password-file has").map(Credentials::Password);
+        }
         if let Some(command) = &self.token_command {
-            return first_line(command, "token-command").map(Credentials::Token);
+            let text = printed(command, "token-command")?;
+            return first_line(&text, "token-command prints").map(Credentials::Token);
         }
         let command = self.password_command.as_deref().unwrap_or_default();
-        first_line(command, "password-command").map(Credentials::Password)
+        let text = printed(command, "password-command")?;
+        first_line(&text, "password-command prints").map(Credentials::Password)
     }
 }
 
-/// The first line that a command of the shell prints.
-fn first_line(command: &str, setting: &str) -> Result<String, Fault> {
+/// What a command of the shell prints.
+fn printed(command: &str, setting: &str) -> Result<String, Fault> {
     let mut shell = Command::new("sh");
     shell.arg("-c").arg(command).stdin(Stdio::null()).stderr(Stdio::inherit());
-    let output = shell.output().map_err(|error| Fault::Local(format!("{setting}: {error}")))?;
+    let output = shell.output().map_err(|error| {
+        Fault::Local(match error.kind() {
+            // As in a container with nothing but the programs.
+            ErrorKind::NotFound => {
+                format!("{setting}: there is no sh to run it; password-file needs none")
+            }
+            _ => format!("{setting}: {error}"),
+        })
+    })?;
     if !output.status.success() {
         return Err(Fault::Local(format!("{setting} ends with {}", output.status)));
     }
-    let text = String::from_utf8(output.stdout)
-        .map_err(|_| Fault::Local(format!("{setting} prints something that is not text")))?;
+    String::from_utf8(output.stdout)
+        .map_err(|_| Fault::Local(format!("{setting} prints something that is not text")))
+}
+
+/// The password or the token in the first line of a text.
+fn first_line(text: &str, has: &str) -> Result<String, Fault> {
     let line = text.lines().next().unwrap_or_default();
     if line.is_empty() || line.contains(char::is_control) {
-        return Err(Fault::Local(format!("{setting} prints no password")));
+        return Err(Fault::Local(format!("{has} no password")));
     }
     Ok(line.to_owned())
 }
@@ -278,10 +314,30 @@ mod tests {
             ("server = 'a'\nuser = 'b'\npassword-command = 'c'", "no filter: set filter"),
             ("server = 'a'\nuser = \"b\\n\"", "control character"),
             (&format!("{LEAST}token-command = 'd'"), "exclude each other"),
+            (&format!("{LEAST}password-file = 'd'"), "exclude each other"),
             (&format!("{LEAST}poll-seconds = 0"), "poll-seconds must be larger than 0"),
         ] {
             let said = read(text).expect_err(text);
             assert!(said.contains(expected) && said.lines().count() == 1, "{text}: {said}");
+        }
+    }
+
+    #[test]
+    fn a_password_is_the_first_line_of_its_file() {
+        let scratch = dbacl_testing::Scratch::new();
+        let path = scratch.path("password");
+        let config = Config { password_file: Some(path), ..Config::default() };
+        let said = |config: &Config| match config.credentials() {
+            Ok(_) => String::new(),
+            Err(fault) => fault.to_string(),
+        };
+        assert!(said(&config).contains("password: No such file"), "{}", said(&config));
+        scratch.write("password", "\n");
+        assert_eq!(said(&config), "password-file has no password");
+        for text in ["se cret", "se cret\n", "se cret\r\nanother\n"] {
+            scratch.write("password", text);
+            let found = config.credentials().expect("a password");
+            assert!(found == Credentials::Password("se cret".into()), "{text:?}");
         }
     }
 

@@ -116,7 +116,7 @@ pub(crate) fn account(
 
 /// Fills in where the password or the token comes from.
 fn secret(config: &mut Config, talk: &mut Dialogue<'_>, is_again: bool) -> Result<(), Fault> {
-    let own = config.password_command.clone().or(config.token_command.clone());
+    let own = config.secrets().next().map(|own| own.to_string_lossy().into_owned());
     if own.is_some() && !is_again {
         return Ok(());
     }
@@ -142,6 +142,7 @@ fn secret(config: &mut Config, talk: &mut Dialogue<'_>, is_again: bool) -> Resul
             }
         };
         (config.password_command, config.token_command) = (password, token);
+        config.password_file = None;
         return Ok(());
     }
 }
