@@ -13,7 +13,7 @@ PROGRAMS = dbacl dbacl-text dbacl-eval bayesol mailinspect hypex mailcross mailt
   dbacl-server dbacl-imap chess-adapter
 
 .PHONY: help demo links quick test check bench instructions chess-report release-models fuzz signature install release setup \
-  test-spark dist check-dist check-twice deb check-deb try-all check-systems digits signature-long field \
+  test-spark dist check-dist check-image check-twice deb check-deb try-all check-systems digits signature-long field \
   field-quick field-document field-pages site
 
 help:
@@ -36,6 +36,7 @@ help:
 	@echo 'make check-systems  daily tasks where HOME, /tmp, the locale or memory is missing'
 	@echo 'make dist       static programs, bills of materials, image, sums: target/dist'
 	@echo 'make check-dist what is in target/dist works'
+	@echo 'make check-image  dbacl-imap of the container image works with Dovecot over TLS'
 	@echo 'make check-twice  what make dist makes is equal when it is made again elsewhere'
 	@echo 'make deb        the Debian source package: target/deb'
 	@echo 'make check-deb  builds it in a clean system; lintian, autopkgtest, piuparts, upgrade'
@@ -215,6 +216,9 @@ dist:
 
 check-dist:
 	@packaging/check-dist $(or $(CARGO_TARGET_DIR),target)/dist
+
+check-image:
+	@packaging/check-image $(or $(CARGO_TARGET_DIR),target)/dist/dbacl-*-image.tar
 
 # Builds everything twice and compares; PROFILE=demo makes that shorter.
 check-twice:

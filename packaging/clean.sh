@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-# Clean Debian systems, for packaging/check-deb and packaging/try-all, which source this file. They
+# Clean Debian systems, for packaging/check-deb, check-image and try-all, which source this file. They
 # need root, mmdebstrap and a network:
 #
 #   SUITE   which Debian (forky); BASE: a tarball of it that mmdebstrap has made before
@@ -49,6 +49,12 @@ fresh() {
   # Systems that are thrown away need no forced writes.
   echo force-unsafe-io >"$root/etc/dpkg/dpkg.cfg.d/unsafe-io"
   inside "$1" apt-get -qq update
+}
+
+# unpack_image ARCHIVE: unpacks a container image into $work/bundle/rootfs.
+unpack_image() {
+  skopeo --insecure-policy copy --quiet "oci-archive:$1" "oci:$work/oci:dbacl"
+  umoci unpack --image "$work/oci:dbacl" "$work/bundle"
 }
 
 # inside NAME COMMAND...: runs a command in the system NAME.
