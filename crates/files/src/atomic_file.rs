@@ -602,7 +602,6 @@ fn temporary(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use rustix::fs::{CWD, FileType, mknodat};
     use std::cell::Cell;
 
     /// A disk on which the n-th operation fails.
@@ -816,7 +815,7 @@ mod tests {
         fs::hard_link(&precious, at("cat.tmp.0")).unwrap();
         fs::write(at("cat.tmp.1"), left).unwrap();
         fs::set_permissions(at("cat.tmp.1"), Permissions::from_mode(0o666)).unwrap();
-        mknodat(CWD, at("cat.tmp.2"), FileType::Fifo, 0o600.into(), 0).unwrap();
+        crate::make_pipe(&at("cat.tmp.2"));
         std::os::unix::fs::symlink(&precious, at("cat.tmp.3")).unwrap();
         save(&Disk, &at("cat"), b"# dbacl 1.x").unwrap();
         assert_eq!(fs::read(&precious).unwrap(), left);

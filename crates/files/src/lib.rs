@@ -33,8 +33,18 @@
 
 #![warn(missing_docs)]
 
+#[cfg(not(unix))]
+compile_error!("dbacl needs a Unix system, such as Linux, macOS, or WSL on Windows");
+
 pub mod access;
 pub mod atomic_file;
 pub mod format;
 pub mod lock;
 pub mod reading;
+
+/// Makes a named pipe that has no reader and no writer.
+#[cfg(test)]
+fn make_pipe(path: &std::path::Path) {
+    let made = std::process::Command::new("mkfifo").arg(path).status();
+    assert!(made.expect("mkfifo starts").success());
+}

@@ -6,7 +6,7 @@
 //! holds it.
 
 use crate::atomic_file::{folder_of, is_named};
-use rustix::fs::{OFlags, major, minor};
+use rustix::fs::OFlags;
 use rustix::io::Errno;
 use std::fs::{self, File, OpenOptions, Permissions, TryLockError};
 use std::io;
@@ -201,10 +201,19 @@ fn taken() -> io::Error {
 /// How often the list of locks is read before the holder counts as unknown. Linux hands the list
 /// out in pages, and leaves out lines when other locks come and go between two pages: with three
 /// busy processes, 0.7 % of the readings lacked a lock that was held all the time.
+#[cfg(target_os = "linux")]
 const READINGS: usize = 8;
 
+/// The process that has locked `file`; only Linux says which one.
+#[cfg(not(target_os = "linux"))]
+const fn holder(_: &File) -> Option<u32> {
+    None
+}
+
 /// The process that has locked `file`, as Linux reports in `/proc/locks`.
+#[cfg(target_os = "linux")]
 fn holder(file: &File) -> Option<u32> {
+    use rustix::fs::{major, minor};
     let metadata = file.metadata().ok()?;
     let device = (major(metadata.dev()), minor(metadata.dev()));
     (0..READINGS).find_map(|_| {
@@ -216,6 +225,7 @@ fn holder(file: &File) -> Option<u32> {
 /// Looks for the holder in lines such as `1: FLOCK  ADVISORY  WRITE 4242 08:01:131 0 EOF`. Some
 /// file systems have other numbers of devices there: the file's number on any will do if there is
 /// one only.
+#[cfg(any(target_os = "linux", test))]
 fn holder_in(locks: &str, device: (u32, u32), number: u64) -> Option<u32> {
     let mut found = Vec::new();
     for line in locks.lines() {
@@ -333,9 +343,7 @@ mod tests {
         fs::write(at("empty"), "").unwrap();
         std::os::unix::fs::symlink(at("empty"), at("link")).unwrap();
         fs::create_dir(at("folder")).unwrap();
-        let mode = 0o600.into();
-        rustix::fs::mknodat(rustix::fs::CWD, at("fifo"), rustix::fs::FileType::Fifo, mode, 0)
-            .unwrap();
+        crate::make_pipe(&at("fifo"));
         for name in ["dangling", "text", "link", "folder", "fifo"] {
             let error = take(&at(name), Duration::ZERO, &FREE).unwrap_err();
             assert!(matches!(error, LockError::Unusable { .. }), "{name}: {error}");

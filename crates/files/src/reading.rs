@@ -139,7 +139,6 @@ fn text(bytes: Vec<u8>) -> io::Result<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use rustix::fs::{CWD, FileType, mknodat};
     use std::fs;
     use std::os::unix::fs::symlink;
     use std::path::PathBuf;
@@ -160,7 +159,7 @@ mod tests {
     fn what_is_no_regular_file_is_refused_without_waiting() {
         let folder = tempfile::tempdir().unwrap();
         let at = |name: &str| folder.path().join(name);
-        mknodat(CWD, at("pipe"), FileType::Fifo, 0o600.into(), 0).unwrap();
+        crate::make_pipe(&at("pipe"));
         symlink(at("pipe"), at("link")).unwrap();
         symlink("/dev/zero", at("zeros")).unwrap();
         let odd: [PathBuf; 4] = [at("pipe"), at("link"), at("zeros"), "/dev/null".into()];
