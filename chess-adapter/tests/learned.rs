@@ -32,6 +32,13 @@ fn learn_play_explain_measure() {
         why.starts_with("Nc6 is number ") && why.contains("the logarithm of the share"),
         "{why}"
     );
+    // Where no model is named, that of the program is asked.
+    for file in ["odds", "manifest.json"] {
+        place.write(&format!("known/chess/{file}"), place.read(&format!("models/{file}")));
+    }
+    let mut unnamed =
+        place.program("chess-adapter", ["why", "--moves", "e4 e5 Nf3", "--move", "Nc6"]);
+    assert_eq!(done(unnamed.env("DBACL_MODELS", place.path("known"))).quiet(0), why);
     // What is shown adds up to the logarithm of the share.
     let numbers = |line: &str| -> Vec<f64> {
         let cells = line.split_whitespace().take(2).map(|cell| cell.parse().ok());
@@ -191,7 +198,7 @@ fn books_are_made_and_played() {
     for form in ["", "--polyglot"] {
         run(&place, &format!("book some.pgn -o book {form}"));
         let commands = "xboard\naccepted san\npost\nnew\nforce\nbk\ngo\n";
-        let told = play(&place, "--book book", commands);
+        let told = play(&place, "FAKE --dbacl FAKE --book book", commands);
         assert!(
             told.contains("(book move ") && told.contains("\nmove ") && told.contains('%'),
             "{told}"
@@ -211,7 +218,7 @@ fn books_answer_unknown_positions_and_advise_the_search() {
     assert!(told.contains("distance 1: e4 e5 Nf3 Nc6") && told.contains("plan: "), "{told}");
     let unknown: String = ["e4", "e5", "Nh3", "Nc6"].map(|m| format!("usermove {m}\n")).concat();
     let commands = format!("xboard\naccepted san\npost\nnew\nforce\n{unknown}go\n");
-    let told = play(&place, "--book book --clusters 3", &commands);
+    let told = play(&place, "FAKE --dbacl FAKE --book book --clusters 3", &commands);
     assert!(told.contains("(cluster move ") && told.contains("\nmove "), "{told}");
     let start = "xboard\naccepted san\npost\nnew\nforce\nsd 2\ngo\n";
     let fake = "--dbacl FAKE --white FAKE --black FAKE --encoding half --book book";

@@ -11,7 +11,9 @@ use crate::play::engine::Engine;
 use crate::play::searching::SearchMode;
 use crate::play::settings::{Settings, name_and_value};
 use crate::play::style::Judge;
+use crate::tools::first;
 use chess_games::notation::Spelling;
+use shakmaty::ByColor;
 
 /// Engines of the essay.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
@@ -31,7 +33,8 @@ enum Essay {
 /// Which models judge moves, and how they are asked.
 #[derive(Debug, Args)]
 pub(super) struct ModelArgs {
-    /// Model folder for both colours
+    /// Model folder for both colours; default: the one that comes with the program, or one that is
+    /// learned at the first start
     #[arg(value_name = "MODELS")]
     pub models: Option<PathBuf>,
     /// White's model: a folder or a category
@@ -152,9 +155,16 @@ impl ModelArgs {
         Ok(())
     }
 
-    fn engine_of(&self, settings: Settings) -> Engine {
+    fn engine_of(&self, mut settings: Settings) -> Engine {
         let spelling = Spelling { check_marks: !self.no_check_marks };
-        Engine::new(settings, self.program.program(), spelling)
+        let is_named = settings.models.iter().any(|model| !model.as_os_str().is_empty());
+        let known = if is_named { None } else { first::known() };
+        if let Some(folder) = &known {
+            settings.models = ByColor::new_with(|_| folder.clone());
+        }
+        let mut engine = Engine::new(settings, self.program.program(), spelling);
+        engine.first_start = (!is_named && known.is_none()).then_some(first::learn);
+        engine
     }
 
     /// An engine that ranks moves, with its models loaded.

@@ -97,6 +97,11 @@ impl Interrupts {
         self.end();
     }
 
+    /// Whether the dialogue is over.
+    pub(crate) fn is_over(&self) -> bool {
+        self.state().stopped
+    }
+
     pub(crate) fn is_stopped(&self) -> bool {
         let state = self.state();
         state.stopped || state.has(Meaning::Stop) || state.has(Meaning::Abandon)

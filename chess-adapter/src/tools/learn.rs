@@ -65,7 +65,7 @@ const FOUND_A_DOUBLING: f64 = 0.9;
 const SILENCE: Duration = Duration::from_secs(60);
 
 /// Half-moves that the second stage looks ahead by default.
-const DEPTH: usize = 4;
+pub(super) const DEPTH: usize = 4;
 
 /// The essay's voices of a colour.
 fn plans(color: Color) -> [Plan; 4] {
@@ -139,7 +139,13 @@ pub(crate) fn learn(options: &Options) -> Result<Statistics> {
                 Ok(())
             })?;
             ensure!(statistics.written > 0, NO_GAME);
-            learn_odds(options, &games)?;
+            let wanted = fit::Options {
+                positions: if options.all { 0 } else { options.positions },
+                seed: options.seed,
+                threads: options.jobs(),
+                depth: options.search_words,
+            };
+            learn_odds(folder, &games, &wanted, &|| ())?;
             (ODDS, statistics, [Side::default(), Side::default()])
         }
         Preset::Essay => {
@@ -186,20 +192,21 @@ fn learn_essay(options: &Options, text: &Path) -> Result<(Statistics, [Side; 2])
     Ok((statistics, [white?, black?]))
 }
 
-/// Learns the odds of moves, which are the same for both colours.
-fn learn_odds(options: &Options, games: &Games) -> Result<()> {
-    let wanted = fit::Options {
-        positions: if options.all { 0 } else { options.positions },
-        seed: options.seed,
-        threads: options.jobs(),
-        depth: options.search_words,
-    };
+/// Learns the odds of moves, which are the same for both colours, into a folder; `advanced` is
+/// called now and then.
+pub(super) fn learn_odds(
+    folder: &Path,
+    games: &Games,
+    wanted: &fit::Options,
+    advanced: &dyn Fn(),
+) -> Result<()> {
     let (done, all) = (AtomicU64::new(0), AtomicU64::new(1));
     let part = || Some((done.load(Ordering::Relaxed), all.load(Ordering::Relaxed)));
     let begun = Instant::now();
     let told = Cell::new(begun);
     let in_terminal = std::io::stderr().is_terminal();
     let advance = |so_far: u64, of: u64| {
+        advanced();
         done.store(so_far, Ordering::Relaxed);
         all.store(of, Ordering::Relaxed);
         if !in_terminal && told.get().elapsed() >= SILENCE {
@@ -208,15 +215,14 @@ fn learn_odds(options: &Options, games: &Games) -> Result<()> {
         }
     };
     let learned = progress::watch("learning the odds of moves", part, || {
-        fit::learn(games, &wanted, &advance)
+        fit::learn(games, wanted, &advance)
     })?;
     raw(learned.to_string().as_bytes());
     let rest = begun.elapsed().saturating_sub(learned.first_took);
     if let Some(more) = what_more_brings(&learned, games.positions(), rest) {
         raw(more.as_bytes());
     }
-    replace_file(&Disk, &options.output.join(ODDS), &learned.file)
-        .context("the old model is unchanged")
+    replace_file(&Disk, &folder.join(ODDS), &learned.file).context("the old model is unchanged")
 }
 
 /// What learning all positions would bring and take, if some were left out.

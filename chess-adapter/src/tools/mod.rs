@@ -3,6 +3,7 @@
 
 pub(crate) mod arena;
 pub(crate) mod evaluate;
+pub(crate) mod first;
 pub(crate) mod learn;
 pub(crate) mod report;
 pub(crate) mod style;

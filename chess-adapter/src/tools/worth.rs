@@ -136,7 +136,7 @@ impl Learning {
         ensure!(!is_other, "{} has values of another kind", self.folder().display());
         let base: Values = known.map_or_else(|| kind.base(), |(_, values)| values);
         let (games, seed) = (self.games, self.seed);
-        let lesson = Lesson { kind, base: &base, games, seed, positions };
+        let lesson = Lesson { kind, base: &base, games, seed, positions, spread: 1.0 };
         let learned = self.watch(&|pace| learn(&lesson, openings, pace, &mut say))?;
         let path = self.folder().join(FILE);
         let Some(values) = learned else {

@@ -8,6 +8,7 @@
 #[cfg(feature = "arguments")]
 pub mod arguments;
 pub mod closed;
+pub mod folders;
 pub mod getopt;
 pub mod json;
 pub mod last_resort;

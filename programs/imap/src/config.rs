@@ -5,7 +5,7 @@ use crate::connection::Fault;
 use crate::session::Credentials;
 use crate::transport::Place;
 use clap::builder::{OsStringValueParser, TypedValueParser as _};
-use dbacl_cli::settings;
+use dbacl_cli::{folders, settings};
 use dbacl_files::access::open_to_all;
 use dbacl_files::reading::read_small_text;
 use serde::{Deserialize, Serialize};
@@ -255,28 +255,18 @@ fn first_line(text: &str, has: &str) -> Result<String, Fault> {
     Ok(line.to_owned())
 }
 
-fn home() -> Option<PathBuf> {
-    std::env::var_os("HOME").filter(|home| !home.is_empty()).map(PathBuf::from)
-}
-
-/// A folder of the user, by the variable that names it or below HOME.
-fn own_folder(variable: &str, below_home: &str) -> Option<PathBuf> {
-    let named = std::env::var_os(variable).map(PathBuf::from).filter(|path| path.is_absolute());
-    named.or_else(|| home().map(|home| home.join(below_home)))
-}
-
 /// The file that is read where none is named.
 pub(crate) fn usual_path() -> Option<PathBuf> {
-    Some(own_folder("XDG_CONFIG_HOME", ".config")?.join("dbacl/imap.toml"))
+    Some(folders::of_user("XDG_CONFIG_HOME", ".config")?.join("dbacl/imap.toml"))
 }
 
 fn state_folder() -> Option<PathBuf> {
-    Some(own_folder("XDG_STATE_HOME", ".local/state")?.join("dbacl/imap"))
+    Some(folders::of_user("XDG_STATE_HOME", ".local/state")?.join("dbacl/imap"))
 }
 
 /// A path in which `~/` stands for the user's folder.
 fn at_home(path: &Path) -> PathBuf {
-    match (path.strip_prefix("~"), home()) {
+    match (path.strip_prefix("~"), folders::home()) {
         (Ok(rest), Some(home)) => home.join(rest),
         _ => path.to_path_buf(),
     }

@@ -16,7 +16,7 @@ use dbacl::text::TrainError;
 use dbacl::text::data::{self, DataError, Notes, Reading, Sink};
 use dbacl::text::{ModelError, TextModel};
 use dbacl_cli::output::{self, Messages};
-use dbacl_cli::{arguments, progress, status};
+use dbacl_cli::{arguments, folders, progress, status};
 use dbacl_files::access::open_to_all;
 use dbacl_files::atomic_file::beside;
 use dbacl_files::lock::{Lock, LockError, Patience, holder_text};
@@ -173,8 +173,7 @@ fn warn_of_writers(path: &Path) {
 /// `$DBACL_MODELS` or among those that come with the program.
 fn open(path: &Path) -> Result<TextModel, Failure> {
     let is_name = path.components().count() == 1 && !path.exists();
-    let given = std::env::var_os("DBACL_MODELS").map(PathBuf::from);
-    let all = given.into_iter().chain(models_of_program()).filter(|_| is_name);
+    let all = folders::of_models().filter(|_| is_name);
     let files: Vec<PathBuf> = all.map(|folder| folder.join(path).with_extension("model")).collect();
     let found = files.iter().find(|file| file.is_file());
     let path = found.map_or(path, PathBuf::as_path);
@@ -186,18 +185,6 @@ fn open(path: &Path) -> Result<TextModel, Failure> {
         }
         failure
     })
-}
-
-/// The folder of the models that come with the program: as installed, or beside the folder `target`
-/// where it was built.
-fn models_of_program() -> Option<PathBuf> {
-    let program = std::env::current_exe().ok()?;
-    let mut above = program.ancestors().skip(2);
-    let (prefix, sources) = (above.next()?, above.next());
-    if prefix.ends_with("target") {
-        return Some(sources?.join("models"));
-    }
-    Some(prefix.join("share/dbacl/models"))
 }
 
 /// Reads documents, and says what is odd about them.

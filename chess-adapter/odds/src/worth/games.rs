@@ -268,7 +268,14 @@ mod tests {
             openings.choosing.truncate(1);
             openings.fresh.truncate(2);
             let base = Kind::Paper.base();
-            let lesson = Lesson { kind: Kind::Paper, base: &base, games: 3, seed, positions: &[] };
+            let lesson = Lesson {
+                kind: Kind::Paper,
+                base: &base,
+                games: 3,
+                seed,
+                positions: &[],
+                spread: 1.0,
+            };
             let mut said = Vec::new();
             let values = learn(&lesson, &openings, &Pace::full(), &mut |line| {
                 said.push(line.to_owned());

@@ -91,6 +91,8 @@ pub struct Lesson<'a> {
     pub seed: u64,
     /// Quiet positions of other games, and White's points in them.
     pub positions: &'a [(Chess, f32)],
+    /// The share of the usual [`Kind::spread`] that values may move; 1 if little is known of them.
+    pub spread: f32,
 }
 
 /// Learns, and says how it goes; `None` if the values learned are not better than the base.
@@ -114,6 +116,7 @@ pub fn learn<Error>(
         rows.push(kind.row(position, *points));
         keep_back(&mut rows, number % KEPT_BACK == 0);
     }
+    let spread: Vec<f32> = kind.spread().iter().map(|usual| usual * lesson.spread).collect();
     let mut values = base.to_vec();
     let mut played = 0;
     for size in SIZES.into_iter().filter(|&size| size < games).chain([games]) {
@@ -131,7 +134,7 @@ pub fn learn<Error>(
             }
         }
         played = size;
-        let Fitted { values: learned, loss: [before, after] } = fit(&rows, base, &kind.spread());
+        let Fitted { values: learned, loss: [before, after] } = fit(&rows, base, &spread);
         values = learned;
         let mut line = format!(
             "{size} games, {} positions: {before:.4} nats a position kept back became {after:.4}",

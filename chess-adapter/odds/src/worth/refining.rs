@@ -14,6 +14,8 @@ use super::{Kind, Values};
 
 /// Games against itself.
 const GAMES: usize = 2_000;
+/// The share of the usual spread: the base has been learned from many more positions.
+const SPREAD: f32 = 0.1;
 /// Random half-moves after the beginnings of games, for openings that nothing was learned from.
 const AWAY: usize = 4;
 /// Centipawns that a side may be ahead there.
@@ -54,7 +56,8 @@ pub fn refine(
     let seed = given.starts.len() as u64;
     let fresh = around(&given.starts, effort.fresh / 2, &*kind.evaluation(base), seed);
     let openings = Openings { learning: given.starts.clone(), choosing: Vec::new(), fresh };
-    let lesson = Lesson { kind, base, games: effort.games, seed, positions: &given.positions };
+    let positions = &given.positions;
+    let lesson = Lesson { kind, base, games: effort.games, seed, positions, spread: SPREAD };
     let mut result = String::new();
     let mut say = |line: &str| {
         line.clone_into(&mut result);

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, Error, Result, anyhow, bail};
 use chess_games::cannot::Cannot;
-use shakmaty::Color;
+use shakmaty::{ByColor, Color};
 
 use super::{Engine, Trouble};
 use crate::play::classifier::Classifier;
@@ -22,6 +22,7 @@ impl Engine {
     /// Loads everything that the settings name and that is not loaded yet. Returns the news,
     /// including what cannot be loaded.
     pub(crate) fn load(&mut self) -> Vec<String> {
+        self.begin_with_a_model();
         for color in Color::ALL {
             if std::mem::take(self.stale.get_mut(color)) {
                 let loaded = self.load_voice(color).unwrap_or_else(|error| {
@@ -52,6 +53,25 @@ impl Engine {
         }
         failures.iter().flatten().for_each(|error| self.note(error));
         self.news()
+    }
+
+    fn begin_with_a_model(&mut self) {
+        let Some(learn) = self.first_start.take() else { return };
+        let models = &mut self.settings.models;
+        if models.iter().any(|model| !model.as_os_str().is_empty()) {
+            return;
+        }
+        let interrupts = self.interrupts.clone();
+        // Nothing is written yet, and nobody waits for the rest.
+        let unless_over = || {
+            if interrupts.is_over() {
+                std::process::exit(0);
+            }
+        };
+        match learn(&unless_over) {
+            Ok(folder) => *models = ByColor::new_with(|_| folder.clone()),
+            Err(error) => self.note(&error),
+        }
     }
 
     fn load_voice(&mut self, color: Color) -> Result<Option<Voice>> {

@@ -34,10 +34,15 @@ use dbacl_numeric::random::SplitMix64;
 
 pub(crate) use choice::{Choice, Trouble};
 
+/// Learns a model; what it is given is called now and then.
+pub(crate) type FirstStart = fn(&dyn Fn()) -> Result<PathBuf>;
+
 /// The engine: a game, two voices, settings.
 pub(crate) struct Engine {
     /// The game in progress; [`Engine::set_position`] begins another one.
     pub game: Game,
+    /// Learns a model, where none is named and none is known; returns its folder.
+    pub first_start: Option<FirstStart>,
     voices: ByColor<Option<Voice>>,
     stale: ByColor<bool>,
     settings: Settings,
@@ -93,6 +98,7 @@ impl Engine {
     pub(crate) fn new(settings: Settings, program: Program, spelling: Spelling) -> Self {
         Self {
             game: Game::new(Chess::default(), spelling),
+            first_start: None,
             voices: ByColor::default(),
             stale: ByColor { white: true, black: true },
             randomised: settings.random_play,
