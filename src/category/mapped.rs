@@ -59,7 +59,7 @@ fn read(path: &Path, see: impl FnOnce(&Metadata)) -> Result<Mmap> {
 pub(crate) unsafe fn map(path: &Path, see: impl FnOnce(&Metadata)) -> Result<MappedCategory> {
     let (file, found) = open_known(path).map_err(|error| Error::io(path, error))?;
     see(&found);
-    // SAFETY: the caller's contract is that of the map.
+    // SAFETY: `Mmap::map` demands that the file does not change, and so does this function.
     let map = unsafe { Mmap::map(&file) };
     Category::new(map.map_err(|error| Error::io(path, error))?)
         .map_err(|fault| error_of(fault, path))

@@ -29,8 +29,8 @@ pub struct Endgames {
 }
 
 impl Endgames {
-    /// The moves among these that are best by the tables; those of three men are made for it, if
-    /// they may be.
+    /// Which of these moves are best by the tables. If `may_make`, the tables of three men are
+    /// computed when they are needed first.
     pub fn best(&self, position: &Chess, moves: &[Move], may_make: bool) -> Kept {
         let is_near = position.board().occupied().count() <= 5;
         let three = (may_make && is_near).then(|| THREE_MEN.get_or_init(three_men));

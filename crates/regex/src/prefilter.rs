@@ -3,8 +3,8 @@
 //!
 //! This is a search for a simpler expression that matches wherever the real one does: without
 //! groups, assertions and large counts, with any text for a back-reference and any run of high
-//! bytes for a character beyond ASCII. A regular-expression engine finds it at the speed of memory
-//! in text that has nothing to offer. It never decides what a match is.
+//! bytes for a character beyond ASCII. Where text has no match for the simpler expression, a usual
+//! engine skips it at the speed of memory. It never decides what a match is.
 
 use regex_automata::Input;
 use regex_automata::meta::{Cache, Config, Regex};

@@ -214,8 +214,8 @@ fn short(name: &str) -> &str {
     name.strip_prefix("INBOX.").or(name.strip_prefix("INBOX/")).unwrap_or(name)
 }
 
-/// The folder for mail of which the filter is unsure, as IMAP writes it, if the account does not
-/// have it yet.
+/// The name, as IMAP writes it, of the folder for unsure mail, if the account does not have this
+/// folder yet.
 pub(crate) fn unsure_to_make(listed: &[Listed], asked: &Config) -> Option<String> {
     let wish = asked.unsure.as_deref().filter(|wish| named(listed, wish).is_none())?;
     let mut others = listed.iter().filter(|it| it.name != "INBOX").peekable();
@@ -560,7 +560,7 @@ mod tests {
         let trash = "Trash:Trash Trash/Old:Trash";
         assert_eq!(chosen(&slashes, &[]), format!("{below} {trash}"));
         assert_eq!(chosen(&slashes, &["*"]), format!("{below} Junkyard:Good Work:Good {trash}"));
-        // A folder that is named itself is what the user says.
+        // The user's setting for a folder by its full name beats what its name suggests.
         let named = chosen(&slashes, &["Junk/2024", "Trash/*"]);
         assert_eq!(
             named,

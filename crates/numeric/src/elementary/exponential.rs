@@ -164,7 +164,8 @@ fn precise_exp(x: f64) -> f64 {
 fn wide_exp(x: f64) -> (u128, i32) {
     let (mantissa, exponent) = parts(x);
     let (upper, lower) = by_log2_e(mantissa);
-    // From Q127 to Q116, and by 2^exponent; at most 2 units too small.
+    // The shift turns Q127 into Q116 and multiplies by 2^exponent. The result is at most 2 units
+    // too small.
     let shift = 11 - exponent;
     let size = if shift < 64 {
         upper << (64 - shift) | u128::from(lower >> shift)
