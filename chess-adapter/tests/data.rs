@@ -1,16 +1,13 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //! The recorded inputs and results: gamelines, encodings, completions, descriptions, choices.
 //!
-//! They are kept in `testdata/`, here and beside the recorded cases; only the masters' games are
-//! used where the project's shared folder is beside the checkout, and SKIPPED otherwise.
-
-use std::process::Command;
+//! They are kept in `testdata/`, here and beside the recorded cases.
 
 use chess_games::encode::Encoding;
 use chess_games::game::Game;
 use dbacl_testing::Scratch;
 
-use crate::support::{Adapter, fed, read, recorded, shared, testdata};
+use crate::support::{Adapter, fed, read, recorded, testdata};
 
 fn prepare(place: &Scratch, args: &str, input: impl AsRef<[u8]>) -> String {
     let done = fed(place, &format!("prepare -o . {args}"), input);
@@ -126,28 +123,4 @@ fn rules_choose_as_recorded() {
     }
     pairs.finish();
     sevens.finish();
-}
-
-#[test]
-#[ignore = "replays 46,245 games; run it with --release"]
-fn gamelines_of_the_masters_have_the_recorded_hash() {
-    let Some(shared) = shared("gamelines_of_the_masters_have_the_recorded_hash") else { return };
-    let packed = shared.join("data/chess/masters-46k.pgn.xz");
-    let place = Scratch::new();
-    let games = Command::new("xz").arg("-dc").arg(packed).output().expect("xz runs").stdout;
-    let told = prepare(&place, "", games);
-    assert!(told.contains("games read 46245, written 46245, skipped 0"), "{told}");
-    for (set, lines) in [
-        ("WhiteWin", 16_088),
-        ("BlackWin", 11_154),
-        ("WhiteWinDraw", 35_091),
-        ("BlackWinDraw", 30_157),
-    ] {
-        assert_eq!(place.text(&format!("{set}.txt")).lines().count(), lines, "{set}");
-    }
-    let hash = place.sh("sha256sum all.txt").output();
-    assert!(
-        hash.starts_with("024f95b6b677f10cf967a637ea4e151bc518addf05381d8fe3026318e93af772"),
-        "{hash}"
-    );
 }

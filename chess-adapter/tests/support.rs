@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, Command, Stdio};
 use std::sync::mpsc;
 
-use dbacl_testing::{Done, PATIENCE, Scratch, root, skip};
+use dbacl_testing::{Done, PATIENCE, Scratch, root};
 
 /// A file that comes with the sources.
 pub(crate) fn testdata(name: &str) -> PathBuf {
@@ -21,18 +21,6 @@ pub(crate) fn read(path: &Path) -> String {
 /// The recorded inputs that the repository carries.
 pub(crate) fn recorded() -> PathBuf {
     root().join("testdata/golden/inputs/chess")
-}
-
-/// The masters' games and what was recorded of them: the folder that `DBACL_SHARED` names, or the
-/// one beside the checkout.
-pub(crate) fn shared(test: &str) -> Option<PathBuf> {
-    let named = std::env::var_os("DBACL_SHARED").map(PathBuf::from);
-    let mut folders = named.into_iter().chain([root().join("../shared")]);
-    let found = folders.find(|p| p.join("golden/inputs/chess").is_dir());
-    if found.is_none() {
-        skip(test, "no shared folder beside the checkout");
-    }
-    found
 }
 
 /// Runs the adapter in a folder. `DATA/` is the folder of the test data, `FAKE` what stands in for

@@ -130,12 +130,7 @@ pub fn learn(games: &Games, options: &Options, done: &dyn Fn(u64, u64)) -> Resul
     let begun = Instant::now();
     let [places, kept_back] = games.places(options.positions, options.seed);
     ensure!(!places.is_empty(), "no position to learn from");
-    let settings = Settings {
-        rate: RATE,
-        groups: places.len() as u64,
-        chosen_only: true,
-        ..Settings::default()
-    };
+    let settings = Settings { rate: RATE, groups: places.len() as u64, ..Settings::default() };
     let mut fit = Fit::new(settings);
     let mut tally = Tally::default();
     let mut scores = Vec::new();

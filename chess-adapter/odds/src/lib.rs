@@ -33,6 +33,7 @@ mod weights;
 mod words;
 pub mod worth;
 
+pub use choices::Judged;
 pub use games::{Games, Turn};
 pub use odds::{Base, Odds};
 pub use practice::{Practised, practise};

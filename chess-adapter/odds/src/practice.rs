@@ -69,13 +69,7 @@ pub fn practise(model: &Odds, games: &Games, rest: &dyn Fn()) -> Result<Practise
     let is_kept_back = |game: &usize| game % KEPT_BACK == KEPT_BACK - 1;
     let learned = numbers.clone().filter(|game| !is_kept_back(game));
     let places: Vec<_> = learned.flat_map(|game| games.of_game(game)).collect();
-    let settings = Settings {
-        rate: RATE,
-        groups: (PASSES * places.len()) as u64,
-        chosen_only: true,
-        start: START,
-        ..Settings::default()
-    };
+    let settings = Settings { rate: RATE, groups: (PASSES * places.len()) as u64, start: START };
     let (mut fit, mut replay, mut groups) =
         (Fit::new(settings), Replay::default(), Groups::default());
     let mut describe = |place, groups: &mut Groups| {

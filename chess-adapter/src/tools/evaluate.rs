@@ -4,7 +4,8 @@
 use std::io::BufRead;
 
 use anyhow::{Context as _, Result, bail};
-use dbacl_numeric::elementary::log2;
+use chess_odds::Judged;
+use dbacl_numeric::elementary::{log, log2};
 use serde::Serialize;
 use shakmaty::{Chess, Move};
 
@@ -106,44 +107,6 @@ pub(crate) struct Report {
     /// Expected calibration error, per cent: how far the stated probability of the first choice is
     /// from how often it was played, in bins of a tenth, weighted by the positions in each.
     pub calibration_error: f64,
-    /// What that comes to on average by chance alone, with these positions, where all stated
-    /// probabilities are true.
-    pub calibration_by_chance: f64,
-    pub calibration: [Bin; 10],
-}
-
-/// Positions whose first choice has a stated probability within a tenth.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
-pub(crate) struct Bin {
-    pub positions: u32,
-    /// Mean of the stated probabilities, per cent.
-    pub stated: f64,
-    /// How often the first choice was played, per cent.
-    pub played: f64,
-}
-
-impl Bin {
-    /// Adds a first choice with this stated probability to its bin.
-    fn add(bins: &mut [Self; 10], stated: f64, is_played: bool) {
-        let bin = &mut bins[(1..10u8).filter(|&tenths| 10.0 * stated >= f64::from(tenths)).count()];
-        bin.positions += 1;
-        bin.stated += 100.0 * stated;
-        bin.played += percent(is_played);
-    }
-
-    fn mean(self) -> Self {
-        let positions = f64::from(self.positions.max(1));
-        let (stated, played) = (self.stated / positions, self.played / positions);
-        Self { positions: self.positions, stated, played }
-    }
-
-    /// How far apart, by chance alone, the sums of what is stated and what is played are on
-    /// average: the mean size of a normal deviate is that share of its standard deviation.
-    fn apart_by_chance(self) -> f64 {
-        let mean = self.mean().stated;
-        let variance = f64::from(self.positions) * mean * (100.0 - mean);
-        variance.max(0.0).sqrt() * std::f64::consts::FRAC_2_PI.sqrt()
-    }
 }
 
 fn percent(is_so: bool) -> f64 {
@@ -152,7 +115,7 @@ fn percent(is_so: bool) -> f64 {
 
 /// Lets the engine rank the completions of every position.
 pub(crate) fn evaluate(engine: &mut Engine, cases: &[Case]) -> Result<Report> {
-    let (mut phases, mut bins) = (<[Vec<Shares>; 3]>::default(), [Bin::default(); 10]);
+    let (mut phases, mut judged) = (<[Vec<Shares>; 3]>::default(), Judged::default());
     for case in cases {
         engine.set_position(Chess::default());
         for &m in &case.moves {
@@ -162,8 +125,9 @@ pub(crate) fn evaluate(engine: &mut Engine, cases: &[Case]) -> Result<Report> {
         let is_played = |place: usize| list[place].completion.m == case.played;
         let by_rule = |rule| percent(is_played(choose::candidates(&list, rule)[0]));
         let shares = choose::shares(&list, engine.settings().temperature);
-        Bin::add(&mut bins, shares[0], is_played(0));
         let place = (0..list.len()).find(|&place| is_played(place)).context("an illegal move")?;
+        let logarithms: Vec<f64> = shares.iter().map(|p| log(p.max(f64::MIN_POSITIVE))).collect();
+        judged.push(&logarithms, place);
         let count = |n: usize| u32::try_from(n).map_or(f64::INFINITY, f64::from);
         let found = Shares {
             positions: 1,
@@ -181,18 +145,8 @@ pub(crate) fn evaluate(engine: &mut Engine, cases: &[Case]) -> Result<Report> {
     }
     let all = Shares::mean(&phases.concat());
     let [opening, middle, end] = phases.map(|found| Shares::mean(&found));
-    let positions = f64::from(all.positions.max(1));
-    let apart: f64 = bins.iter().map(|bin| (bin.stated - bin.played).abs()).sum();
-    let by_chance: f64 = bins.iter().map(|bin| bin.apart_by_chance()).sum();
-    Ok(Report {
-        all,
-        opening,
-        middle,
-        end,
-        calibration_error: apart / positions,
-        calibration_by_chance: by_chance / positions,
-        calibration: bins.map(Bin::mean),
-    })
+    let calibration_error = 100.0 * judged.calibration_error(1.0);
+    Ok(Report { all, opening, middle, end, calibration_error })
 }
 
 /// The heading of the table that [`Report::row`] fills.
@@ -240,10 +194,6 @@ mod tests {
         assert_eq!(report.all, report.opening);
         // The first choice is given two thirds and was played in one; a6 costs 50 bits more.
         assert!((report.calibration_error - 100.0 / 3.0).abs() < 1e-6, "{report:?}");
-        let bin = report.calibration.iter().find(|bin| bin.positions > 0).expect("a bin");
-        assert!(bin.positions == 3 && (bin.stated - bin.played - 100.0 / 3.0).abs() < 1e-6);
-        // Three positions at two thirds: a standard deviation of 27 points.
-        assert!((report.calibration_by_chance - 21.7).abs() < 0.1, "{report:?}");
         assert!((report.all.bits - 17.25).abs() < 0.01, "{report:?}");
     }
 

@@ -13,7 +13,7 @@ use dbacl_numeric::elementary::{exp, log};
 /// Scores of groups whose choice is known, for calibration. The fit must not have learned these
 /// groups.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Judged {
+pub struct Judged {
     scores: Vec<f64>,
     /// Where each group ends in `scores`, and which was chosen.
     ends: Vec<(usize, usize)>,
@@ -45,7 +45,7 @@ impl Quality {
 
 /// How scores become probabilities.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) struct Calibration {
+pub struct Calibration {
     /// What scores, in nats, are divided by.
     pub temperature: f64,
     /// From 0 on; 0 leaves probabilities as the temperature makes them.
@@ -101,7 +101,7 @@ const BINS: usize = 10;
 
 impl Judged {
     /// Adds a group: its scores, nats, and the number of the chosen alternative.
-    pub(crate) fn push(&mut self, scores: &[f64], chosen: usize) {
+    pub fn push(&mut self, scores: &[f64], chosen: usize) {
         self.scores.extend_from_slice(scores);
         self.ends.push((self.scores.len(), chosen));
     }
@@ -209,7 +209,7 @@ impl Judged {
     /// each.
     #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // from 0 to 10
     #[allow(clippy::cast_precision_loss)] // numbers of groups are far below 2^52
-    pub(crate) fn calibration_error(&self, calibration: impl Into<Calibration>) -> f64 {
+    pub fn calibration_error(&self, calibration: impl Into<Calibration>) -> f64 {
         let mut bins = [(0.0, 0.0); BINS];
         self.each(calibration.into(), |shares, chosen| {
             let mut best = 0;

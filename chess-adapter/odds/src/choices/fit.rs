@@ -43,11 +43,6 @@ pub(crate) struct Settings {
     /// Number of groups that will be learned in all passes together. The length of a step depends
     /// on the share of them that was learned.
     pub groups: u64,
-    /// Whether only features that a chosen alternative has get a weight. Then features that were
-    /// never chosen cannot speak against an alternative, and far fewer features are kept.
-    pub chosen_only: bool,
-    /// Features that are kept at most; further ones are ignored.
-    pub features: usize,
     /// The initial value of a weight's sum of squared gradients. The larger it is, the more groups
     /// it takes to change weights that [`Fit::recall`] has given.
     pub start: f32,
@@ -55,7 +50,7 @@ pub(crate) struct Settings {
 
 impl Default for Settings {
     fn default() -> Self {
-        Self { rate: 0.035, groups: 0, chosen_only: false, features: 1 << 25, start: START }
+        Self { rate: 0.035, groups: 0, start: START }
     }
 }
 
@@ -120,6 +115,9 @@ pub(crate) struct Fit {
     shares: Vec<f64>,
 }
 
+/// Features that are kept at most; further ones are ignored.
+const FEATURES: usize = 1 << 25;
+
 /// How many features ahead slots are prefetched.
 const AHEAD: usize = 16;
 
@@ -128,7 +126,7 @@ impl Fit {
     pub(crate) fn new(settings: Settings) -> Self {
         Self {
             settings,
-            table: Table::new(settings.features),
+            table: Table::new(FEATURES),
             learned: 0,
             places: Vec::new(),
             scores: Vec::new(),
@@ -221,7 +219,8 @@ impl Fit {
         self.learned += 1;
     }
 
-    /// Inserts features that are not in the table.
+    /// Inserts features of the chosen alternative that are not in the table. Features that were
+    /// never chosen get no weight: they cannot speak against an alternative, and far fewer are kept.
     fn take_up(&mut self, group: Group<'_>) {
         let slots = self.table.slots.len();
         self.table.reserve(group.ids.len());
@@ -231,21 +230,14 @@ impl Fit {
             }
         }
         let mut is_new = false;
-        for (alternative, range) in group.ranges().enumerate() {
-            let gradient = self.shares[alternative];
-            let is_chosen = alternative == group.chosen;
-            if !is_chosen && (self.settings.chosen_only || gradient <= SKIP) {
-                continue;
-            }
-            for at in range {
-                if self.places[at] == NOWHERE {
-                    self.places[at] = self.table.insert(group.ids[at]);
-                    is_new = true;
-                }
+        for at in group.ranges().nth(group.chosen).unwrap_or_default() {
+            if self.places[at] == NOWHERE {
+                self.places[at] = self.table.insert(group.ids[at]);
+                is_new = true;
             }
         }
-        // Another alternative may have a feature that the chosen one has just inserted.
-        if is_new && self.settings.chosen_only {
+        // Another alternative may have a feature that has just been inserted.
+        if is_new {
             for (place, &id) in self.places.iter_mut().zip(group.ids) {
                 if *place == NOWHERE {
                     *place = self.table.find(id).0;
@@ -301,13 +293,10 @@ mod tests {
     }
 
     #[test]
-    fn what_never_was_chosen_can_be_left_out() {
-        let groups = groups(10, 10);
-        for (chosen_only, expected) in [(false, 4), (true, 2)] {
-            let mut fit = Fit::new(Settings { chosen_only, groups: 10, ..Settings::default() });
-            fit.learn(&groups, &mut Tally::default());
-            assert_eq!(fit.table.features, expected, "{chosen_only}");
-        }
+    fn what_never_was_chosen_is_left_out() {
+        let mut fit = Fit::new(Settings { groups: 10, ..Settings::default() });
+        fit.learn(&groups(10, 10), &mut Tally::default());
+        assert_eq!(fit.table.features, 2);
     }
 
     #[test]
@@ -326,6 +315,6 @@ mod tests {
         // g = -1/2: rate g / sqrt(1/4 + 0.3), and 5 rate g / sqrt(1/4 + 0.3/25).
         assert!((weight(1) - 0.035 * 0.5 / 0.55f32.sqrt()).abs() < 1e-7);
         assert!((weight(2) - 0.035 * 2.5 / 0.262f32.sqrt()).abs() < 1e-7);
-        assert_eq!(weight(1), -weight(3));
+        assert_eq!(weight(3), 0.0);
     }
 }

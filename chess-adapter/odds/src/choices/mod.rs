@@ -21,7 +21,8 @@ mod fit;
 mod groups;
 mod table;
 
-pub(crate) use calibrate::{Calibration, Judged, Quality, normalise};
+pub use calibrate::Judged;
+pub(crate) use calibrate::{Calibration, Quality, normalise};
 pub(crate) use dbacl::{FeatureId, ShortWord};
 pub(crate) use fit::{Fit, Settings, Tally, probabilities};
 pub(crate) use groups::{Group, Groups};
