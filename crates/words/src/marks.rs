@@ -194,8 +194,8 @@ impl Marks {
         }
         let last = &mut self.blocks[used - 1];
         if end < length {
-            // The bytes after the stretch are not known here, so the machine decides about its
-            // last two bytes.
+            // The marks of the last two bytes depend on bytes after the stretch, which are not
+            // known here, so the slow machine decides about these two.
             let unsure = 0b11 << 62;
             last.begins |= unsure;
             last.easy &= !unsure;

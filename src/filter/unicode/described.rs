@@ -215,8 +215,8 @@ const fn is_token(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'+' | b'.' | b'_' | b'!' | b'#' | b'$')
 }
 
-/// The type that a field names, as `type/subtype`: well-formed anywhere but in the value of a
-/// parameter, or a word that certainly means one. `None` if there is none.
+/// The type that a field names: the first `type/subtype` outside the values of parameters, or else
+/// the first word that certainly means a type. `None` if no type is named.
 fn type_of(value: &[u8]) -> Option<Vec<u8>> {
     let mut words = Words { rest: value, is_value: false };
     let mut first = None;
