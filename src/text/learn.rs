@@ -80,8 +80,8 @@ pub(super) struct Task<'a> {
     pub labels: Vec<Vec<u32>>,
     /// What each costs on the wrong side, as a multiple.
     pub costs: Vec<f32>,
-    /// How many of the texts, the last ones, are names of labels: they are learned, but neither left
-    /// out nor counted.
+    /// How many of the texts, the last ones, are names of labels: they are learned, but neither
+    /// left out nor counted.
     pub names: usize,
     /// Number of labels.
     pub classes: usize,

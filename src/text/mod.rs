@@ -61,4 +61,4 @@ pub use learn::Watch;
 pub use model::{ModelError, Prediction, Predictor, TextModel};
 pub use none::NONE;
 pub use recipe::{InBlocks, Preset, Recipe};
-pub use train::{TrainError, Trained, Trainer};
+pub use train::{TrainError, Trained, Trainer, unusual_columns};

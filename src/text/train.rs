@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //! Labelled documents → a model.
 
+use crate::corpus::{Columns, Reading};
 use crate::text::fold::FOLDED;
 use crate::text::kept;
 use crate::text::learn::{Learned, Stopped, Task, Watch, learn};
@@ -206,6 +207,13 @@ impl Trainer {
         self.about.push((name.to_owned(), value.to_owned()));
     }
 
+    /// Has the model tell the columns of its documents, which were `found` or asked for.
+    pub fn tell_columns(&mut self, found: Option<Columns>, asked: Reading) {
+        for (name, value) in unusual_columns(found, asked) {
+            self.tell(name, &value);
+        }
+    }
+
     /// Takes the documents that `model` keeps.
     ///
     /// # Errors
@@ -370,6 +378,21 @@ impl Trainer {
             None => Ok(learned),
         }
     }
+}
+
+/// What a model tells of the columns of its documents, which were `found` or asked for: those that
+/// have not the usual names.
+pub fn unusual_columns(
+    found: Option<Columns>,
+    asked: Reading,
+) -> impl Iterator<Item = (&'static str, String)> {
+    let usual = Reading::default();
+    let Columns { label, text } =
+        found.unwrap_or(Columns { label: asked.label, text: asked.text.join(",") });
+    [(LABEL_COLUMN, label, usual.label), (TEXT_COLUMNS, text, usual.text.join(","))]
+        .into_iter()
+        .filter(|(_, own, usual)| own != usual)
+        .map(|(name, own, _)| (name, own))
 }
 
 /// The words of a label's name, which signs such as `_` divide, and capitals after small letters.

@@ -206,14 +206,15 @@ impl Trainer {
         Ok(())
     }
 
-    /// Adds the documents of a file or folder, as `dbacl-text train` reads them.
-    #[pyo3(signature = (path, *, format=None, label_column="label".into(), text_column=None))]
+    /// Adds the documents of a file or folder, as `dbacl-text train` reads them: columns that are
+    /// not named are found.
+    #[pyo3(signature = (path, *, format=None, label_column=None, text_column=None))]
     fn add_file(
         &self,
         py: Python<'_>,
         path: PathBuf,
         format: Option<&str>,
-        label_column: String,
+        label_column: Option<String>,
         text_column: Option<Vec<String>>,
     ) -> PyResult<()> {
         let format = format.map(|name| match name {
@@ -226,9 +227,12 @@ impl Trainer {
         });
         let has_several = self.recipe().several;
         let format = format.transpose()?;
-        let text = text_column.unwrap_or_else(|| Reading::default().text);
+        let finds_columns = label_column.is_none() && text_column.is_none();
+        let usual = Reading::default();
+        let label = label_column.unwrap_or(usual.label);
+        let text = text_column.unwrap_or(usual.text);
         let reading =
-            Reading { format, label: label_column, text, has_several, ..Reading::default() };
+            Reading { format, label, text, finds_columns, has_several, ..Reading::default() };
         let mut trainer = dbacl::text::Trainer::clone(&Arc::clone(&*self.lock()));
         let (mut count, mut interrupt) = (0u32, None);
         let read = py.detach(|| {
@@ -249,6 +253,7 @@ impl Trainer {
             return Err(error);
         }
         let notes = read.map_err(errors::of_data)?;
+        trainer.tell_columns(notes.columns.clone(), reading);
         warn(py, notes.text(&path))?;
         *self.lock() = Arc::new(trainer);
         Ok(())

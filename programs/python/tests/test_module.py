@@ -433,6 +433,16 @@ class Programs(Scratch):
                 self.assertEqual(dbacl.train(TEXTS, LABELS, **options).to_bytes(), theirs)
                 self.assertEqual(dbacl.train_file(self.data, **options).to_bytes(), theirs)
 
+    def test_columns_of_a_file_are_found(self):
+        path, table = self.folder / "model", self.folder / "found.csv"
+        rows = zip(LABELS, TEXTS)
+        table.write_text("review,intent\n" + "".join(f'"{text}",{label}\n' for label, text in rows))
+        run("dbacl-text", "train", table, "-o", path, "-q", "--label-names")
+        model = dbacl.train_file(table, label_names=True)
+        self.assertEqual(model.to_bytes(), path.read_bytes())
+        with self.assertRaisesRegex(ValueError, "kind"):
+            dbacl.train_file(table, label_column="kind")
+
     def test_texts_without_labels_make_the_same_bytes(self):
         path, texts = self.folder / "model", self.folder / "texts"
         more = [f"{text} {number}" for number in range(9) for text in TEXTS[:4]]

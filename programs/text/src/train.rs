@@ -6,10 +6,10 @@ use super::{Failure, MESSAGES, print, read, status};
 use dbacl::text::NONE;
 use dbacl::text::Watch;
 use dbacl::text::blocks::BlockTrainer;
-use dbacl::text::data::{Columns, DataError, Reading, Record};
-use dbacl::text::recipe::{LABEL_COLUMN, Recipe, TEXT_COLUMNS};
+use dbacl::text::data::{DataError, Record};
+use dbacl::text::recipe::Recipe;
 use dbacl::text::search::{Trial, best};
-use dbacl::text::{TrainError, Trained, Trainer};
+use dbacl::text::{TrainError, Trained, Trainer, unusual_columns};
 use dbacl_cli::output;
 use dbacl_cli::progress;
 use std::fmt::Write as _;
@@ -38,9 +38,7 @@ pub(crate) fn run(arguments: &TrainArguments) -> Result<(), Failure> {
     };
     let reading = arguments.data.reading(recipe.several, None);
     let columns = read("reading", path, &reading, &mut take)?.columns;
-    for (name, value) in unusual(columns, reading) {
-        trainer.tell(name, &value);
-    }
+    trainer.tell_columns(columns, reading);
     if let Some(file) = &arguments.none {
         let mut take = |record: Record<'_>| {
             trainer.add(NONE, record.text);
@@ -69,17 +67,6 @@ fn tell_of(model: &Path, arguments: &TrainArguments) -> Result<(), Failure> {
         return Ok(());
     }
     print(&format!("model: {}\n", model.display()))
-}
-
-/// What a model is to tell of the columns of its documents, which were found or asked for.
-fn unusual(found: Option<Columns>, asked: Reading) -> impl Iterator<Item = (&'static str, String)> {
-    let usual = Reading::default();
-    let Columns { label, text } =
-        found.unwrap_or(Columns { label: asked.label, text: asked.text.join(",") });
-    [(LABEL_COLUMN, label, usual.label), (TEXT_COLUMNS, text, usual.text.join(","))]
-        .into_iter()
-        .filter(|(_, own, usual)| own != usual)
-        .map(|(name, own, _)| (name, own))
 }
 
 /// Trains, or searches for some seconds; documents came from `path`.
@@ -136,7 +123,7 @@ fn in_blocks(recipe: &Recipe, arguments: &TrainArguments, model: &Path) -> Resul
     let columns = read?.columns;
     let trained = watched(|watch| trainer.train(watch));
     let mut trained = trained.map_err(|error| refusal(error, path))?;
-    for (name, value) in unusual(columns, reading) {
+    for (name, value) in unusual_columns(columns, reading) {
         trained.model.tell(name, &value);
     }
     save(&trained, model, arguments.replacing.quiet)?;

@@ -82,12 +82,11 @@ def train(texts, labels, *, weights=None, unlabelled=None, log=None, **options):
     return trainer.train(log=log, unlabelled=unlabelled)
 
 
-def train_file(
-    path, *, format=None, label_column="label", text_column=("text",), log=None, **options
-):
-    """Trains a model on a file or folder of labelled documents, as `dbacl-text train` does."""
+def train_file(path, *, format=None, label_column=None, text_column=None, log=None, **options):
+    """Trains a model on a file or folder of labelled documents, as `dbacl-text train` does. Columns
+    that are not named are found."""
     trainer = Trainer(**options)
-    columns = [text_column] if isinstance(text_column, str) else list(text_column)
+    columns = [text_column] if isinstance(text_column, str) else text_column and list(text_column)
     trainer.add_file(path, format=format, label_column=label_column, text_column=columns)
     return trainer.train(log=log)
 

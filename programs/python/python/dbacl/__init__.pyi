@@ -69,8 +69,8 @@ def train_file(
     path: str | PathLike[str],
     *,
     format: Literal["tsv", "fasttext", "ndjson", "csv", "folder"] | None = None,
-    label_column: str = "label",
-    text_column: str | Sequence[str] = ("text",),
+    label_column: str | None = None,
+    text_column: str | Sequence[str] | None = None,
     log: Callable[[str], object] | None = None,
     **options: Unpack[_Options],
 ) -> Model: ...

@@ -112,7 +112,7 @@ class Trainer:
         path: _Path,
         *,
         format: Literal["tsv", "fasttext", "ndjson", "csv", "folder"] | None = None,
-        label_column: str = ...,
+        label_column: str | None = None,
         text_column: Sequence[str] | None = None,
     ) -> None: ...
     def forget(self, texts: _Texts, labels: Iterable[str]) -> None: ...
