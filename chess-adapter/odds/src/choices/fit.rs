@@ -219,8 +219,8 @@ impl Fit {
         self.learned += 1;
     }
 
-    /// Inserts features of the chosen alternative that are not in the table. Features that were
-    /// never chosen get no weight: they cannot speak against an alternative, and far fewer are kept.
+    /// Inserts features of the chosen alternative. Others get no weight: what was never chosen
+    /// cannot speak against an alternative, and far fewer features are kept.
     fn take_up(&mut self, group: Group<'_>) {
         let slots = self.table.slots.len();
         self.table.reserve(group.ids.len());
