@@ -244,7 +244,7 @@ pub(crate) fn name_and_value(pair: &str) -> Result<(&str, &str)> {
 
 /// Ratings, and the temperatures at which draws by the odds have that strength (docs/lab/chess.md).
 const RATINGS: [(f64, f64); 5] =
-    [(620.0, 1.88), (1_040.0, 1.44), (1_440.0, 1.0), (1_800.0, 0.5), (1_850.0, 0.0)];
+    [(620.0, 1.88), (1_110.0, 1.44), (1_440.0, 1.0), (1_845.0, 0.5), (1_910.0, 0.0)];
 
 impl Settings {
     /// The temperature of draws that makes the engine as strong as it shall be, if its strength is
@@ -369,7 +369,7 @@ mod tests {
         let mut settings = Settings::default();
         assert_eq!(settings.rated_temperature(), None);
         settings.set("UCI_LimitStrength", "true").expect("an option");
-        for (elo, temperature) in [("2000", 0.0), ("1800", 0.5), ("1440", 1.0), ("1240", 1.22)] {
+        for (elo, temperature) in [("2000", 0.0), ("1845", 0.5), ("1440", 1.0), ("1275", 1.22)] {
             settings.set("uci_elo", elo).expect("a rating");
             let found = settings.rated_temperature().expect("limited");
             assert!((found - temperature).abs() < 1e-9, "{elo} {found}");
