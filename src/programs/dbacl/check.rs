@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-//! Examines a mail filter, a category, a ledger or a model (`--check`).
+//! Examines a mail filter, a category or a model (`--check`).
 
 use super::failure::{Failure, usage};
 use super::messages::{MESSAGES, print};
