@@ -244,7 +244,7 @@ pub(crate) fn name_and_value(pair: &str) -> Result<(&str, &str)> {
 
 /// Ratings, and the temperatures at which draws by the odds have that strength (docs/lab/chess.md).
 const RATINGS: [(f64, f64); 5] =
-    [(620.0, 1.88), (1_110.0, 1.44), (1_440.0, 1.0), (1_845.0, 0.5), (1_910.0, 0.0)];
+    [(700.0, 1.88), (1_110.0, 1.44), (1_440.0, 1.0), (1_845.0, 0.5), (1_910.0, 0.0)];
 
 impl Settings {
     /// The temperature of draws that makes the engine as strong as it shall be, if its strength is
