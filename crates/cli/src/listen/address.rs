@@ -91,7 +91,9 @@ impl Bound {
             Address::Socket(path) => {
                 remove_abandoned(path)?;
                 // The socket has its mode from the beginning: no path is looked up twice.
-                let mode = Mode::from_bits_truncate(mode);
+                // Modes have 16 bits on macOS, and 32 here.
+                #[allow(clippy::useless_conversion)]
+                let mode = Mode::from_bits_truncate(mode.try_into().unwrap_or(0o600));
                 let before = umask(mode.complement());
                 let listener = UnixListener::bind(path);
                 umask(before);
