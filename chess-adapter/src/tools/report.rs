@@ -71,8 +71,8 @@ impl Judged {
         }
         let moves = f64::from(self.moves);
         format!(
-            "{} moves judged; the classifier's first choice was played in {:.0} %; mean surprise \
-             {:.1} bits.",
+            "{} moves: the classifier's first choice was played in {:.0} %; mean surprise {:.1} \
+             bits.",
             self.moves,
             100.0 * f64::from(self.first) / moves,
             self.bits / moves
