@@ -42,6 +42,9 @@ mod tests {
             ("4k3/8/8/3p4/8/8/8/3RK3 w - - 0 1", "d5", 1),
             // Guarded once, attacked once by a dearer piece.
             ("4k3/8/4p3/3p4/8/8/8/3RK3 w - - 0 1", "d5", 0),
+            // The rook behind the rook counts.
+            ("4k3/8/4p3/3n4/8/8/3R4/3RK3 w - - 0 1", "d5", 0),
+            ("3rk3/8/8/3n4/8/8/3R4/3RK3 w - - 0 1", "d5", 3),
             // The king takes only what is not guarded.
             ("4k3/8/8/8/8/8/3r4/4K3 w - - 0 1", "d2", 5),
             ("3rk3/8/8/8/8/8/3r4/4K3 w - - 0 1", "d2", 0),

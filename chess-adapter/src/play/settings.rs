@@ -65,6 +65,11 @@ pub(crate) struct Settings {
     /// Ignore the interface's `random`.
     pub deterministic: bool,
     pub search: SearchMode,
+    /// The classifier chooses among the moves that are at most so many centipawns worse than the
+    /// best.
+    pub search_margin: u32,
+    /// Value of a bit of the classifier's odds in a search, in centipawns, if there is no margin.
+    pub search_odds: f64,
     pub limit_strength: bool,
     pub elo: u32,
     /// Megabytes of the search's table.
@@ -107,6 +112,8 @@ impl Default for Settings {
             voice: String::new(),
             deterministic: false,
             search: SearchMode::default(),
+            search_margin: 0,
+            search_odds: 3.0,
             limit_strength: false,
             elo: 1_600,
             hash: 16,
@@ -224,10 +231,18 @@ const OPTIONS: &[(&str, Kind)] = &[
 ];
 
 /// Options that are accepted but not announced, as is `Search`: `Play` says the same in one word.
-const OLD_OPTIONS: &[(&str, Kind)] = &[(
-    "BookWeight",
-    Kind::Word(&[], |s| s.book_weight.to_string(), |s, word| put(&mut s.book_weight, word.parse())),
-)];
+const OLD_OPTIONS: &[(&str, Kind)] = &[
+    (
+        "BookWeight",
+        Kind::Word(
+            &[],
+            |s| s.book_weight.to_string(),
+            |s, word| put(&mut s.book_weight, word.parse()),
+        ),
+    ),
+    ("SearchMargin", Kind::Spin(|s| &mut s.search_margin, 0, 1000)),
+    ("SearchOdds", Kind::Real(|s| &mut s.search_odds)),
+];
 
 fn is_on(value: &str) -> Result<bool> {
     match value.to_ascii_lowercase().as_str() {

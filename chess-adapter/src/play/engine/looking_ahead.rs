@@ -29,11 +29,12 @@ impl Engine {
     /// in the opening only keep away from blunders, so that they are as varied as the games
     /// learned.
     pub(super) fn margin(&self) -> u32 {
-        match (self.randomised, self.game.plies()) {
+        let least = match (self.randomised, self.game.plies()) {
             (false, _) => 0,
             (true, ..VARIED) => BLUNDER,
             (true, _) => DRAWN,
-        }
+        };
+        self.settings.search_margin.max(least)
     }
 
     /// Looks ahead from the game's position, at the moves of this list.
@@ -62,7 +63,7 @@ impl Engine {
         };
         let pondering = || waiting == Waiting::UntilPonderHit && !interrupts.is_ponder_hit();
         let moves: Vec<Move> = list.iter().map(|s| s.completion.m).collect();
-        let bonus = odds_bonus(list);
+        let bonus = odds_bonus(list, self.settings.search_odds);
         let request = Request {
             history: self.game.earlier_keys(),
             moves: &moves,
@@ -83,21 +84,18 @@ impl Engine {
 }
 
 /// For each move how many centipawns it has to be better to be chosen before the likeliest one,
-/// negative.
-fn odds_bonus(list: &[Scored]) -> Vec<i32> {
+/// negative, where a bit of the odds counts as so many.
+fn odds_bonus(list: &[Scored], centipawns: f64) -> Vec<i32> {
     let shares = choose::shares(list, 1.0);
     let best = shares.first().copied().unwrap_or(1.0);
     let bonus = |share: &f64| {
         let bits = log2((share / best).max(f64::MIN_POSITIVE));
         #[expect(clippy::cast_possible_truncation, reason = "held within a pawn")]
-        let bonus = (ODDS * bits).clamp(-MOST_ODDS, 0.0).round() as i32;
+        let bonus = (centipawns * bits).clamp(-MOST_ODDS, 0.0).round() as i32;
         bonus
     };
     shares.iter().map(bonus).collect()
 }
-
-/// Centipawns that a bit of the odds counts.
-const ODDS: f64 = 3.0;
 
 /// The most centipawns that odds may count.
 const MOST_ODDS: f64 = 50.0;
