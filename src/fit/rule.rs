@@ -225,7 +225,7 @@ pub(crate) mod tests {
             let support = Support { texts: 1000, known, ..Support::default() };
             assert_eq!(verdict(&careful, score, support), (label, is_unsure), "{score}");
         }
-        // Odds are even at 0.08; a part counts from 0.08 + 0.42 * 3/8 on.
+        // A score of 0.08 has even odds. A part counts if its score is at least 0.08 + 0.42 * 3/8.
         for (score, part, label, is_unsure) in
             [(-1.0, 0.24, 0, true), (-1.0, 0.23, 0, false), (0.6, 0.7, 1, false)]
         {

@@ -83,18 +83,19 @@ pub(super) struct Groups {
     pub members: Vec<u32>,
     /// Groups by count, exponent and weight.
     index: HashTable<u32>,
-    /// The groups of most features, in front of the index, or 0.
+    /// The groups of most features, at the places of [`Near::place`]: they are found without a
+    /// search in the index. Each is a [`Near`] as a number, for which the system has zeros.
     near: Vec<u64>,
 }
 
-/// What adding a feature must know of a group: the number of the group and 1, or 0 for none; the
-/// suffix sum of the first member; and whether members with other suffix sums change nothing.
-#[derive(Debug, Clone, Copy, Default)]
+/// What adding a feature must know of a group, in one number: in the upper half the number of the
+/// group plus 1, or 0 for no group; below it the suffix sum of the first member; in the lowest bit
+/// whether members with other suffix sums change nothing.
 struct Near(u64);
 
-/// Counts whose groups have places in front of the index, from 1 on.
+/// Features that occur up to so often have places in `near`.
 const NEAR_COUNTS: u32 = 32;
-/// Exponents that have places, half of them below 0; steps.
+/// So many exponents, half of them below 0, have places in `near`; steps.
 const NEAR_EXPONENTS: u32 = 1 << 14;
 
 impl Near {

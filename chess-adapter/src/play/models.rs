@@ -28,7 +28,7 @@ use chess_games::notation::Spelling;
 /// The name of a folder's manifest.
 pub(crate) const MANIFEST: &str = "manifest.json";
 /// The only manifest format so far.
-pub(crate) const FORMAT: u32 = 2;
+const FORMAT: u32 = 2;
 /// The voice of the preset `odds`, and its file.
 pub(crate) const ODDS: &str = "odds";
 
@@ -67,6 +67,12 @@ pub(crate) struct Manifest {
 }
 
 impl Manifest {
+    /// The manifest of models of so many games; `sides` are White's and Black's.
+    pub(crate) fn new(voice: &str, games: u64, check_marks: bool, sides: [Side; 2]) -> Self {
+        let [white, black] = sides;
+        Self { format: FORMAT, voice: voice.to_owned(), games, check_marks, white, black }
+    }
+
     pub(crate) fn read(folder: &Path) -> Result<Self> {
         let path = folder.join(MANIFEST);
         let text = read_regular(&path).with_context(|| Cannot::Read(path.clone()))?;

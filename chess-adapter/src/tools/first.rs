@@ -13,7 +13,7 @@ use dbacl_cli::folders;
 use dbacl_files::atomic_file::make_folder;
 
 use super::learn;
-use crate::play::models::{FORMAT, MANIFEST, Manifest, ODDS, Side};
+use crate::play::models::{MANIFEST, Manifest, ODDS, Side};
 
 /// The games that come with the program.
 const GAMES: &[u8] = include_bytes!("../../testdata/masters.pgn");
@@ -59,15 +59,8 @@ fn learn_into(folder: &Path, wanted: &fit::Options, advanced: &dyn Fn()) -> Resu
     })?;
     make_folder(folder).with_context(|| Cannot::Write(folder.into()))?;
     learn::learn_odds(folder, &games, wanted, advanced)?;
-    let manifest = Manifest {
-        format: FORMAT,
-        voice: ODDS.to_owned(),
-        games: statistics.written,
-        check_marks: true,
-        white: Side::default(),
-        black: Side::default(),
-    };
-    manifest.write(folder)
+    let sides = [Side::default(), Side::default()];
+    Manifest::new(ODDS, statistics.written, true, sides).write(folder)
 }
 
 #[cfg(test)]

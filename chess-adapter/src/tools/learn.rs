@@ -19,7 +19,7 @@ use anyhow::{Context as _, Result, ensure};
 use shakmaty::Color;
 
 use crate::play::classifier::{Program, ProgramArgs};
-use crate::play::models::{CategoryEntry, FORMAT, Manifest, ODDS, Side, VoiceEntry};
+use crate::play::models::{CategoryEntry, Manifest, ODDS, Side, VoiceEntry};
 use chess_games::encode::Encoding;
 use chess_games::files::replace_file;
 use chess_games::prepare::{self, Statistics, TextFiles, read_files};
@@ -131,7 +131,7 @@ impl Options {
 pub(crate) fn learn(options: &Options) -> Result<Statistics> {
     let folder = &options.output;
     dbacl_files::atomic_file::make_folder(folder).with_context(|| Cannot::Write(folder.into()))?;
-    let (voice, statistics, [white, black]) = match options.preset {
+    let (voice, statistics, sides) = match options.preset {
         Preset::Odds => {
             let mut games = Games::default();
             let statistics = read_files(&options.pgn, &options.text, &mut |game, _| {
@@ -161,15 +161,8 @@ pub(crate) fn learn(options: &Options) -> Result<Statistics> {
             ("full", statistics, sides)
         }
     };
-    let manifest = Manifest {
-        format: FORMAT,
-        voice: voice.to_owned(),
-        games: statistics.written,
-        check_marks: options.text.spelling().check_marks,
-        white,
-        black,
-    };
-    manifest.write(folder)?;
+    let check_marks = options.text.spelling().check_marks;
+    Manifest::new(voice, statistics.written, check_marks, sides).write(folder)?;
     Ok(statistics)
 }
 

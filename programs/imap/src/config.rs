@@ -176,8 +176,8 @@ impl Config {
         Ok(self)
     }
 
-    /// Where the password or the token comes from, as the settings have it; one at most when
-    /// checked.
+    /// The settings that say where the password or the token comes from. Settings that have been
+    /// checked have exactly one.
     pub(crate) fn secrets(&self) -> impl Iterator<Item = &OsStr> {
         let commands = [&self.password_command, &self.token_command].into_iter().flatten();
         let file = self.password_file.iter().map(|path| path.as_os_str());

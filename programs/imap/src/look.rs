@@ -214,8 +214,7 @@ fn short(name: &str) -> &str {
     name.strip_prefix("INBOX.").or(name.strip_prefix("INBOX/")).unwrap_or(name)
 }
 
-/// The name, as IMAP writes it, of the folder for unsure mail, if the account does not have this
-/// folder yet.
+/// The folder for unsure mail if it is yet to be made in the account: its name as IMAP writes it.
 pub(crate) fn unsure_to_make(listed: &[Listed], asked: &Config) -> Option<String> {
     let wish = asked.unsure.as_deref().filter(|wish| named(listed, wish).is_none())?;
     let mut others = listed.iter().filter(|it| it.name != "INBOX").peekable();
