@@ -15,6 +15,7 @@ use crate::mail::day::{day_in, day_of};
 use crate::mail::from_line::FROM;
 use crate::mail::mailbox::{Boundaries, begins_message};
 use crate::mail::scanner::{Holds, form_of};
+use crate::parallel;
 use crate::store::Document;
 use crate::token::Feature;
 use dbacl_files::reading::if_there;
@@ -34,6 +35,18 @@ pub(super) struct FolderMail {
     pub places: Vec<Place>,
     pub warnings: Vec<Warning>,
 }
+
+impl FolderMail {
+    /// Adds the mail of further files.
+    fn append(&mut self, other: Self) {
+        self.documents.extend(other.documents);
+        self.places.extend(other.places);
+        self.warnings.extend(other.warnings);
+    }
+}
+
+/// Files of a folder that one processor reads in a row.
+const PIECE: usize = 64;
 
 /// How the files of all folders are read.
 pub(super) struct Reading<'a> {
@@ -63,12 +76,43 @@ impl<'a> Reading<'a> {
         }
     }
 
-    /// Reads the mail in `files`, whose label has this number.
-    pub(super) fn read(&self, files: &[MailFile], label: u8) -> Result<FolderMail> {
+    /// Reads the mail of folders, whose labels are their places in `folders`, on all processors.
+    ///
+    /// # Errors
+    /// That of the first file that cannot be read.
+    pub(super) fn read(&self, folders: &[Vec<MailFile>]) -> Result<Vec<FolderMail>> {
+        let pieces: Vec<(usize, usize)> = (0..)
+            .zip(folders)
+            .flat_map(|(label, files)| (0..files.len()).step_by(PIECE).map(move |at| (label, at)))
+            .collect();
+        let read = parallel::try_all(pieces.len(), |piece| {
+            let (label, start) = pieces[piece];
+            self.read_piece(&folders[label], start, u8::try_from(label).unwrap_or(u8::MAX))
+        })?;
+        let mut all: Vec<FolderMail> = folders.iter().map(|_| FolderMail::default()).collect();
+        let mut others = vec![Vec::new(); folders.len()];
+        for (&(label, _), (found, not_mail)) in pieces.iter().zip(read) {
+            all[label].append(found);
+            others[label].extend(not_mail);
+        }
+        for (found, others) in all.iter_mut().zip(&others) {
+            found.warnings.extend(left_out(others));
+        }
+        Ok(all)
+    }
+
+    /// Reads the mail in a piece of `files` that begins at file number `start`; returns also files
+    /// that are not mail.
+    fn read_piece<'f>(
+        &self,
+        files: &'f [MailFile],
+        start: usize,
+        label: u8,
+    ) -> Result<(FolderMail, Vec<(&'f MailFile, Contents)>)> {
         let mut sink = Messages { label, ..Messages::default() };
         let mut reader = FeatureReader::stoppable(self.options, self.stop).of_beginnings(LIMIT);
         let mut others = Vec::new();
-        for (number, file) in files.iter().enumerate() {
+        for (number, file) in files.iter().enumerate().skip(start).take(PIECE) {
             unless_stopped(self.stop)?;
             let Some(found) = open_mail(file, self.stop, &mut others)? else { continue };
             let OpenMail { source, head, may_be_mailbox } = found;
@@ -94,8 +138,7 @@ impl<'a> Reading<'a> {
             sink.found.warnings.extend(sight.warning(&file.path));
         }
         unless_stopped(self.stop)?;
-        sink.found.warnings.extend(left_out(&others));
-        Ok(sink.found)
+        Ok((sink.found, others))
     }
 }
 

@@ -24,7 +24,6 @@ use super::protection::{in_order, wishes};
 use crate::error::{Warning, WarningSink};
 use crate::fit::joint::{FitNote, MisfiledDocument};
 use crate::fit::rule::Rule;
-use crate::parallel;
 use crate::store::{Before, Document, FilterFolder};
 use dbacl_files::atomic_file::folder_of;
 use hashbrown::HashSet;
@@ -89,13 +88,10 @@ fn learn_all(
     let reading = now.reading_to_keep(options.general == GeneralSource::Same);
     let reading = of_general.or(reading).unwrap_or_else(|| MailReading::of_new(folders.len()));
     let how = reading.options();
-    let job = Reading::new(&how, options, &mail_files);
-    let read = parallel::all(folders.len(), |at| {
-        job.read(&mail_files[at], u8::try_from(at).unwrap_or(u8::MAX))
-    });
+    let read = Reading::new(&how, options, &mail_files).read(&mail_files)?;
     let (mut documents, mut places) = (Vec::new(), Vec::new());
     for (at, read) in read.into_iter().enumerate() {
-        let FolderMail { documents: own, places: at_places, warnings: said } = read?;
+        let FolderMail { documents: own, places: at_places, warnings: said } = read;
         said.into_iter().for_each(&mut *warnings);
         if own.is_empty() && !may_be_empty(at) {
             let place = folders[at].place();
