@@ -17,9 +17,8 @@ pub(crate) struct Dataset {
     pub labels: Vec<usize>,
     /// The key of each message, which decides when the fit visits it.
     pub keys: Vec<u64>,
-    columns: Vec<u32>,
-    /// Where the blocks of each message end.
-    ends: Vec<[usize; BLOCKS]>,
+    /// The columns of each message by block.
+    rows: Vec<[Vec<u32>; BLOCKS]>,
     index: HashMap<u32, u32>,
 }
 
@@ -29,23 +28,19 @@ impl Dataset {
         Self { width, ..Self::default() }
     }
 
-    /// Adds a message with these ids of features by block.
-    pub(crate) fn push(&mut self, label: usize, key: u64, features: [&[u32]; BLOCKS]) {
-        let mut ends = [0; BLOCKS];
-        for (ids, end) in features.into_iter().zip(&mut ends) {
-            for &id in ids {
-                let next = u32::try_from(self.ids.len()).unwrap_or(u32::MAX);
-                let column = *self.index.entry(id).or_insert(next);
-                if column == next {
-                    self.ids.push(id);
-                    self.with.push(0);
-                }
-                self.with[column as usize] += 1;
-                self.columns.push(column);
+    /// Adds a message with these ids of features by block. Columns take their place in memory.
+    pub(crate) fn push(&mut self, label: usize, key: u64, mut features: [Vec<u32>; BLOCKS]) {
+        for id in features.iter_mut().flatten() {
+            let next = u32::try_from(self.ids.len()).unwrap_or(u32::MAX);
+            let column = *self.index.entry(*id).or_insert(next);
+            if column == next {
+                self.ids.push(*id);
+                self.with.push(0);
             }
-            *end = self.columns.len();
+            self.with[column as usize] += 1;
+            *id = column;
         }
-        self.ends.push(ends);
+        self.rows.push(features);
         self.labels.push(label);
         self.keys.push(key);
     }
@@ -69,8 +64,16 @@ impl Dataset {
 
     /// The columns of a message by block.
     pub(crate) fn row(&self, document: usize) -> [&[u32]; BLOCKS] {
-        let mut start = if document == 0 { 0 } else { self.ends[document - 1][BLOCKS - 1] };
-        self.ends[document].map(|end| &self.columns[std::mem::replace(&mut start, end)..end])
+        self.rows[document].each_ref().map(Vec::as_slice)
+    }
+
+    /// Gives back the ids of the features of each message by block.
+    pub(crate) fn into_features(self) -> impl Iterator<Item = [Vec<u32>; BLOCKS]> {
+        let Self { ids, rows, .. } = self;
+        rows.into_iter().map(move |mut row| {
+            row.iter_mut().flatten().for_each(|column| *column = ids[*column as usize]);
+            row
+        })
     }
 
     /// Messages of each label.
@@ -144,7 +147,7 @@ mod tests {
         let mut data = Dataset::new(2);
         let mut push = |label, from: u32, to: u32| {
             let ids: Vec<u32> = (from..to).collect();
-            data.push(label, 0, [&ids, &[], &[]]);
+            data.push(label, 0, [ids, vec![], vec![]]);
         };
         push(0, 1, 50);
         push(1, 1, 50);
@@ -162,7 +165,8 @@ mod tests {
         let mut data = Dataset::new(2);
         // 1 and 2 are words of all, 12 is a tag, the others are words of one message each.
         for number in 0..4 {
-            data.push(number % 2, 0, [&[1, 2, 100 + u32::try_from(number).unwrap()], &[12], &[]]);
+            let own = 100 + u32::try_from(number).unwrap();
+            data.push(number % 2, 0, [vec![1, 2, own], vec![12], vec![]]);
         }
         assert_eq!(data.row(1)[1], [3]);
         assert_eq!(data.known_shares(&[0, 0, 1, 1], &[]), [2.0 / 3.0; 4]);
@@ -171,5 +175,6 @@ mod tests {
         // A general model knows the second word.
         assert_eq!(data.known_shares(&[0; 4], &[false, true]), [1.0 / 3.0; 4]);
         assert_eq!((share(1, 4), share(0, 0)), (0.25, 1.0));
+        assert_eq!(data.into_features().nth(1).unwrap(), [vec![1, 2, 101], vec![12], vec![]]);
     }
 }

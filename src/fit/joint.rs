@@ -353,9 +353,10 @@ impl Problem<'_> {
         }
         let mut scales = Scales::new(&sizes, least_documents(&data.documents()));
         let scales: Vec<f32> = with.iter().map(|&with| scales.of(with)).collect();
+        let kept = with.iter().zip(&scales).filter(|&(_, &scale)| scale > 0.0);
+        let mut documents = Documents::with_room(kept.map(|(&with, _)| with as usize).sum());
         drop(with);
         let costs = costs(&sizes);
-        let mut documents = Documents::default();
         let mut columns = Vec::new();
         for &at in &part {
             let at = at as usize;

@@ -65,6 +65,11 @@ pub(crate) struct Documents {
 }
 
 impl Documents {
+    /// No documents yet; there is room for so many columns of all documents.
+    pub(crate) fn with_room(columns: usize) -> Self {
+        Self { columns: Vec::with_capacity(columns), ..Self::default() }
+    }
+
     /// Adds a document. Its key, such as a checksum of its features, decides when the fit visits
     /// it: fits do not depend on the order in which documents were added, as long as those of
     /// equal keys are alike.

@@ -60,22 +60,24 @@ pub(crate) fn fit(
     let width = reading.labels.len();
     let mut data = Dataset::new(width);
     let mut places = Vec::new();
-    for (number, document) in documents.iter().enumerate() {
+    for (number, document) in documents.iter_mut().enumerate() {
         // Labels without a folder have greater numbers.
         if usize::from(document.label) < width {
-            let features = document.features.each_ref().map(Vec::as_slice);
-            data.push(usize::from(document.label), document.name(), features);
+            let name = document.name();
+            let features = std::mem::take(&mut document.features);
+            data.push(usize::from(document.label), name, features);
             places.push(number);
         }
     }
     let data = data.complete();
-    let model = general.map(|general| model(general, &data)).transpose()?;
-    let (names, general) = (&reading.labels[..], model.as_ref());
-    let problem = Problem { data: &data, names, wishes, general, stop: Stop::when(&is_stopped) };
-    let mut solution = problem.solve(note)?;
+    let names = &reading.labels[..];
+    let solution = solve(&data, names, (wishes, general), note, &is_stopped);
     let sizes: Vec<usize> = data.documents().into_iter().map(|own| own as usize).collect();
     let different = data.different(FEWEST);
-    drop(data);
+    for (&number, features) in places.iter().zip(data.into_features()) {
+        documents[number].features = features;
+    }
+    let mut solution = solution?;
     let width = problems(width);
     let mut builder = Builder::new(reading.labels.len());
     let mut next = 0;
@@ -109,6 +111,20 @@ pub(crate) fn fit(
         entries: 0,
     };
     Ok(Fitted { head, sections, documents: sizes, different, solution, places })
+}
+
+/// The fit of `data`, with what the general model says of its features.
+fn solve(
+    data: &Dataset,
+    names: &[String],
+    (wishes, general): (&Wishes, Option<&OpenGeneral>),
+    note: &mut dyn FnMut(FitNote),
+    is_stopped: &(dyn Fn() -> bool + Sync),
+) -> Result<Solution, MailFilterError> {
+    let model = general.map(|general| model(general, data)).transpose()?;
+    let general = model.as_ref();
+    let problem = Problem { data, names, wishes, general, stop: Stop::when(is_stopped) };
+    Ok(problem.solve(note)?)
 }
 
 /// What a general model says of the features of `data`.

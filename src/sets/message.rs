@@ -111,7 +111,9 @@ impl Message {
     pub(crate) fn document(&self, label: u8) -> Document {
         let of = |block: usize| -> Vec<u32> {
             let own = (0..self.len()).filter(|&at| self.block(at) == block);
-            own.map(|at| (self.keys[at] >> 32) as u32).collect()
+            let mut ids = Vec::with_capacity(own.clone().count());
+            ids.extend(own.map(|at| (self.keys[at] >> 32) as u32));
+            ids
         };
         Document::new(label, std::array::from_fn(of))
     }

@@ -342,7 +342,11 @@ fn withdrawal(record: &[u8]) -> Option<u32> {
 
 /// A new ledger with these documents.
 pub(crate) fn ledger_bytes(reading: &Reading, documents: &[Document]) -> Vec<u8> {
-    let mut bytes = LEDGER_MAGIC.to_vec();
+    /// Bytes of a record besides its features, unless it has very many.
+    const BESIDES: usize = frames::HEAD + 8;
+    let features: usize = documents.iter().flat_map(|own| &own.features).map(Vec::len).sum();
+    let mut bytes = Vec::with_capacity(4 * features + BESIDES * documents.len());
+    bytes.extend_from_slice(LEDGER_MAGIC);
     let head = serde_json::to_vec(reading).unwrap_or_default();
     frames::append(&mut bytes, |out| out.extend_from_slice(&head));
     for document in documents {
@@ -469,10 +473,12 @@ impl Changing {
             self.clear(&name, LEDGER_MAGIC);
             self.save(&name, LEDGER_MAGIC, &ledger)?;
         }
+        // Documents that were appended since go once the new table is in service.
+        let is_longer = known.is_some_and(|known| known.len() > ledger.len());
+        let shorter = (before == Before::Forgotten && is_longer).then_some(ledger);
         let written = self.write_table(head, sections, before);
         if written.is_ok()
-            && before == Before::Forgotten
-            && known.is_some_and(|known| known.len() > ledger.len())
+            && let Some(ledger) = shorter
         {
             self.save(&name, LEDGER_MAGIC, &ledger)?;
         }

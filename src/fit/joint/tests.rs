@@ -26,7 +26,7 @@ fn data(sizes: &[usize], wrong: usize) -> Dataset {
                 ids
             };
             let (text, tags, agreement) = (ids(0), ids(5_000), ids(10_000));
-            data.push(label, u64::from(key), [&text, &tags, &agreement]);
+            data.push(label, u64::from(key), [text, tags, agreement]);
             key += 1;
         }
     }
@@ -67,10 +67,8 @@ fn what_is_left_out_might_as_well_not_be_there() {
     let all = data(&[40, 40], 0);
     let mut part = Dataset::new(2);
     for at in 0..70 {
-        let own: [Vec<u32>; BLOCKS] = all
-            .row(at)
-            .map(|own| own.iter().map(|&column| all.ids[column as usize]).collect::<Vec<u32>>());
-        part.push(all.labels[at], all.keys[at], own.each_ref().map(Vec::as_slice));
+        let own = all.row(at).map(|own| own.iter().map(|&at| all.ids[at as usize]).collect());
+        part.push(all.labels[at], all.keys[at], own);
     }
     let names = [];
     let wishes = Wishes::default();
