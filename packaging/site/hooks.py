@@ -21,11 +21,11 @@ def manuals():
 
 
 def on_config(config):
-    """The navigation is the tables of docs/README.md, with the titles that they give."""
+    """The navigation is the lists of docs/README.md, with the titles that they give."""
     parts, rows = [], []
     for line in (ROOT / "docs/README.md").read_text().splitlines():
-        heading = re.match(r"\| ([A-Z][^|]+) \| \|$", line)
-        page = re.match(r"\| \[([^]]*)\]\(([\w./-]+\.md)\)", line)
+        heading = re.match(r"## (.+)$", line)
+        page = re.match(r"- \[([^]]*)\]\(([\w./-]+\.md)\)", line)
         if heading:
             rows = []
             parts.append({heading[1]: rows})
