@@ -7,7 +7,7 @@
 //! Blocks marked `sh` are run by the scripts of mail programs, those marked `python` by the tests
 //! of the Python module. `text` and languages of configuration files mark what is only shown.
 
-use dbacl_testing::{Scratch, command, files_below, root, skip};
+use dbacl_testing::{Scratch, command, files_below, holds, programs, root, skip};
 use std::fmt::Write;
 use std::fs;
 
@@ -180,12 +180,13 @@ fn every_block_of_commands_is_run_and_every_other_one_is_marked() {
 }
 
 #[test]
-fn the_first_picture_is_made_from_its_results() {
-    let [script, picture] =
-        ["py", "svg"].map(|kind| root().join(format!("docs/pictures/tools.{kind}")));
-    let Ok(drawn) = command("python3").arg(script).output() else {
-        return skip("tutorial::the_first_picture_is_made", "python3 is not installed");
-    };
-    let kept = fs::read(picture).expect("a picture");
-    assert!(drawn.stdout == kept, "run docs/pictures/tools.py > docs/pictures/tools.svg");
+fn pictures_show_what_is_measured_and_printed() {
+    for name in ["tools", "terminal"] {
+        let script = root().join(format!("docs/pictures/{name}.py"));
+        let Ok(drawn) = command("python3").arg(script).arg(programs()).output() else {
+            return skip("tutorial::pictures_show", "python3 is not installed");
+        };
+        assert!(drawn.status.success(), "{}", String::from_utf8_lossy(&drawn.stderr));
+        holds(&format!("docs/pictures/{name}.svg"), &String::from_utf8_lossy(&drawn.stdout));
+    }
 }

@@ -35,7 +35,7 @@ pub(crate) fn write(
     out.flush()
 }
 
-/// The slots of a category of 2^`bits` slots with these features, each at the end of its chain.
+/// A category's 2^`bits` slots with these features, each in the first free slot from its place on.
 #[cfg(test)]
 pub(crate) fn table(
     bits: u8,

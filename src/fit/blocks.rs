@@ -34,7 +34,7 @@ pub(crate) const COST: f64 = 1.0;
 /// Messages that must contain a feature for it to take part in the fit.
 const MIN_DOCUMENTS: u32 = 2;
 
-/// With so many messages of a label or fewer, every feature counts.
+/// If the smallest label has at most this many messages, every feature takes part.
 const FEW: u32 = 20;
 
 /// The input of the intercept, as sums have it.
@@ -76,7 +76,8 @@ pub(crate) fn costs(documents: &[u32]) -> Vec<f32> {
     scales::balance(documents, 1.0)
 }
 
-/// Messages that must contain a feature for it to take part, where labels have so many each.
+/// In how many messages a feature must be to take part in the fit, given the number of messages of
+/// each label.
 pub(crate) fn least_documents(documents: &[u32]) -> u32 {
     let smallest = documents.iter().copied().filter(|&own| own > 0).min().unwrap_or(0);
     if smallest > FEW { MIN_DOCUMENTS } else { 1 }
@@ -91,7 +92,7 @@ pub(crate) struct Scales {
 }
 
 impl Scales {
-    /// The scales where labels have so many messages each, `least` of which must contain a feature.
+    /// The scales, given the messages of each label, `least` of which must contain a feature.
     pub(crate) fn new(documents: &[u32], least: u32) -> Self {
         let all = documents.iter().map(|&own| own as usize).sum();
         Self { all, least: least.max(1), kept: Vec::new() }

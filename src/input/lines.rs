@@ -142,7 +142,7 @@ impl LineReader {
     /// which may be empty.
     ///
     /// A chunk that fills the room is continued by the next, in doubled room; as in the reference a
-    /// line of exactly the room's length, newline included, is joined with the line behind it
+    /// line of exactly the room's length, newline included, is joined with the line after it
     /// (case text/read-joined-lines).
     pub(crate) fn next_line(&mut self, stream: &mut Stream<'_>, line: &mut Vec<u8>) -> bool {
         line.clear();

@@ -3,7 +3,7 @@
 //! pass over the whole input gives.
 //!
 //! The table depends only on the order of first appearance. So the features of the later part are
-//! added behind those of the earlier one, in the order of the later part, each with all its
+//! added after those of the earlier one, in the order of the later part, each with all its
 //! occurrences.
 
 use super::counter::Counter;

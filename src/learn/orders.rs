@@ -70,7 +70,7 @@ pub(super) struct Slots<'a> {
     begin: usize,
     /// Slots of the present block that are to come.
     left: u64,
-    /// First slot of the block behind it.
+    /// First slot of the block after it.
     next: usize,
 }
 

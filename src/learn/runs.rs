@@ -154,8 +154,8 @@ impl<'c> RunCounter<'c> {
         self.list.intern(Word::new(&window, bytes.len()), medium).index() == known
     }
 
-    /// Adds an n-gram: `word` after the n-gram that was added as number `beginning`, or
-    /// [`NO_WORDS`]. The caller makes sure that it has at most seven words, and that its word and
+    /// Adds an n-gram: the one that was added as number `beginning`, or [`NO_WORDS`], followed by
+    /// `word`. The caller makes sure that it has at most seven words, and that its word and
     /// its beginning have been added before.
     pub(crate) fn add(&mut self, beginning: u32, word: u32) {
         self.runs.push((beginning, TermId(word)));

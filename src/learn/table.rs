@@ -139,8 +139,9 @@ pub(crate) struct Table {
     bits: u8,
     /// The upper bits of the ids, never 0; 0 where a slot is empty.
     tags: Vec<u8>,
-    /// Id, 0 in an empty slot; count; head; id of the suffix. In the fit the last two make room for
-    /// weights: order (three bits), medium (four bits) and reference weight; suffix sum and weight.
+    /// Id, 0 in an empty slot; count; head; id of the suffix. The fit needs the last two no longer,
+    /// and replaces them: the head by order (three bits), medium (four bits) and reference weight,
+    /// the suffix's id by suffix sum and weight.
     slots: Vec<[u32; 4]>,
     /// As long as the others, or empty.
     spreads: Vec<Spread>,
@@ -444,7 +445,7 @@ impl Table {
                 while self.tags[i] == PLACED {
                     i = (i + 1) & mask;
                 }
-                // The slot is empty or its feature waits: the contents are swapped.
+                // The slot is empty, or its feature is not placed yet: the contents are swapped.
                 let there = std::mem::replace(&mut self.tags[i], PLACED);
                 if i == c {
                     break;

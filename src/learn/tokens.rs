@@ -36,7 +36,7 @@ pub(crate) struct TermList {
     pub uses: Vec<TermUse>,
     /// Where the words of features without a linked suffix begin in `spelled`, by id.
     pub spellings: HashMap<u32, u32>,
-    /// Words of such features, one feature after the other, each behind their number.
+    /// Words of such features, one feature after the other, each after their number.
     pub spelled: Vec<TermId>,
 }
 

@@ -10,7 +10,7 @@ use crate::mail::from_line::FROM;
 use crate::mail::reader::canonical;
 use crate::mail::scanner::is_mailbox;
 
-/// As many bytes of a file are enough to recognise what it holds.
+/// The number of bytes of a file that are enough to recognise what it holds.
 pub const ENOUGH: usize = 4096;
 
 /// What a file seems to hold.

@@ -23,7 +23,7 @@ impl Default for Boundaries {
 }
 
 impl Boundaries {
-    /// Whether a message begins with the next line. Nothing at all, as behind the last line, is no
+    /// Whether a message begins with the next line. Nothing at all, as after the last line, is no
     /// line.
     pub fn begins(&mut self, line: &[u8]) -> bool {
         let begins = self.is_after_empty && line.starts_with(FROM);

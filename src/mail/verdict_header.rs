@@ -5,7 +5,7 @@ use crate::mail::from_line::FROM;
 use crate::mail::scanner::ends_in_cr;
 use std::io;
 
-/// The name of the header with the reasons, which stands behind the other if it was asked for.
+/// The name of the header with the reasons, which stands after the other if it was asked for.
 pub(crate) const REASONS: &str = "X-DBACL-Reasons";
 
 /// The names of headers that no mail brings along.
@@ -52,8 +52,8 @@ impl VerdictHeaders {
     }
 }
 
-/// The name of a header without a value, which stands after ours in a message whose first line
-/// begins with a blank. Otherwise that line would go on with our header.
+/// A header without a value. It is written after our header if the message's first line begins with
+/// a blank, because such a line would otherwise continue our header.
 const FOLDED: &[u8] = b"X-DBACL-Folded:";
 
 /// Gives a message a verdict of its own in place of those that it brings, in pieces of any size.
@@ -144,7 +144,7 @@ impl<'a> Marker<'a> {
     }
 }
 
-/// Lines of `verdict` behind the first one are further header lines, or folded ones.
+/// Lines of `verdict` after the first one are further header lines, or folded ones.
 fn say(verdict: &[u8], line_end: &[u8], keep: Keep<'_>) -> io::Result<()> {
     keep(b"X-DBACL: ")?;
     for line in verdict.split(|&byte| byte == b'\n') {
@@ -245,7 +245,7 @@ impl Remover {
 /// What the line is that begins so; `None` if more of it is needed. `drops` says what became of the
 /// line before.
 fn kind(line: &[u8], drops: bool) -> Option<Place> {
-    // What comes behind its end is another line.
+    // What comes after its end is another line.
     let line = &line[..memchr::memchr(b'\n', line).map_or(line.len(), |at| at + 1)];
     if line.starts_with(b"\n") || line.starts_with(b"\r\n") {
         return Some(Place::Body);

@@ -6,7 +6,7 @@
 
 use dbacl_numeric::quantize::{QuantWeight, STEPS_PER_NAT};
 
-/// The mark before, between and behind the words of a feature; printed `[]`. To the digrams it is a
+/// The mark before, between and after the words of a feature; printed `[]`. To the digrams it is a
 /// character like others.
 pub(crate) const BOUNDARY: u8 = 0x03;
 

@@ -117,7 +117,7 @@ impl ModelOptions {
         scheme.is_unicode() || self.has(ModelOption::MailUnicode)
     }
 
-    /// The names as written behind the numbers of a file's option line, for people.
+    /// The names as written after the numbers of a file's option line, for people.
     pub(crate) fn names(self, scheme: Scheme) -> String {
         let mut text = format!("CP_{}", scheme.name().to_ascii_uppercase());
         for (option, name) in PRINTED {

@@ -198,7 +198,7 @@ impl<'s, C: Condition> CapturedRows<'s, C> {
         Values { submatches, complexity: self.scores.complexity[category] }
     }
 
-    /// Evaluates the rows in use, category by category; `using` is told each row before.
+    /// Evaluates the rows in use, category by category; `using` is called with each row first.
     ///
     /// # Errors
     /// The first loss that is not a number, or row that cannot be read.

@@ -83,12 +83,12 @@ struct Reader<'a> {
 }
 
 impl<'a> Reader<'a> {
-    /// Reads one formula as far as it goes; returns its logarithm and the token behind it.
+    /// Reads one formula as far as it goes; returns its logarithm and the token after it.
     fn formula(&mut self) -> Result<(f64, Lexeme<'a>), SyntaxError> {
         let mut waiting: Vec<Waiting> = Vec::new();
         loop {
             let mut value = self.operand(&mut waiting)?;
-            // behind an operand: closing brackets, then an operator or the end
+            // after an operand: closing brackets, then an operator or the end
             let next = loop {
                 let next = self.lexer.next_token();
                 if next.token != Token::Other(b')') {

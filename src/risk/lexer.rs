@@ -52,7 +52,7 @@ pub(crate) struct Lexer<'a> {
 
 impl<'a> Lexer<'a> {
     /// A lexer at the start of `text`, which is a specification. With `relaxed` there may be
-    /// comments behind other text, carriage returns, numbers like `.5` and `1e5`, and names may
+    /// comments after other text, carriage returns, numbers like `.5` and `1e5`, and names may
     /// hold `_`, `-` and `.`.
     pub(crate) const fn of_specification(text: &'a [u8], relaxed: bool) -> Self {
         Self { text, at: 0, line: 1, relaxed, has_long_names: relaxed }
@@ -88,7 +88,7 @@ impl<'a> Lexer<'a> {
                     let length = rest.iter().position(|&byte| byte == b'\n');
                     self.at += length.unwrap_or(rest.len());
                 }
-                // a comment starts in column one and needs a newline behind it
+                // a comment starts in column one and needs a newline after it
                 b'#' if self.at == 0 || self.text[self.at - 1] == b'\n' => {
                     match self.text[self.at..].iter().position(|&byte| byte == b'\n') {
                         Some(length) => self.at += length,

@@ -22,7 +22,7 @@ use std::path::Path;
 /// New messages of a category that are classified, the last ones. More would tell hardly more.
 const JUDGED: usize = 500;
 
-/// Chance alone makes a warning as seldom as this for each category and share.
+/// The probability with which chance alone makes a warning, for each category and share.
 const LEVEL: f64 = 0.001;
 
 /// Messages that follow each other are often of one kind, and no two months are alike: mail has
@@ -86,7 +86,7 @@ pub(super) fn expected(set: &OpenFilter, unsure: usize, all: usize) -> Option<f6
     is_beyond(unsure, all, TIMES * usual + MORE).then(|| (usual * real(all)).round())
 }
 
-/// Whether so many of all are more than this share by more than chance.
+/// Whether `part` of `whole` is a larger share than `share`, by more than chance.
 fn is_beyond(part: usize, whole: usize, share: f64) -> bool {
     share < 1.0 && is_rare(real(part), real(whole), share, Direction::Many, LEVEL)
 }

@@ -150,7 +150,7 @@ pub(super) fn make_in<T, E>(folder: &Path, make: impl FnOnce() -> Result<T, E>) 
     made
 }
 
-/// Whether at this path is a link that belongs to neither this user nor the superuser.
+/// Whether `path` is a link that belongs to neither this user nor the superuser.
 fn is_at_foreign_link(path: &Path) -> bool {
     use std::os::unix::fs::MetadataExt as _;
     let own = rustix::process::geteuid().as_raw();

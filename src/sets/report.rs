@@ -19,7 +19,7 @@ pub struct ChangeReport {
     pub warnings: Vec<Warning>,
 }
 
-/// What became of one document.
+/// The result for one document.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct DocumentReport {

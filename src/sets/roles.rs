@@ -54,8 +54,8 @@ const HAM: &str =
 /// Usual labels of spam, in the same order of precedence.
 const SPAM: &str = "spam junk unwanted unsolicited bad phishing malware";
 
-/// Labels that mean spam beside one other label only: of more, they mean that mail was read and is
-/// not needed any more.
+/// A label that means spam only in a filter of two labels. In a filter of more, it means mail that
+/// was read and is no longer needed.
 const THROWN_AWAY: &str = "trash";
 
 /// The roles of the categories of one filter.

@@ -342,7 +342,7 @@ fn cut(pieces: Vec<Piece>, size: u64, threads: usize, cuts: bool) -> Vec<Vec<Pie
     parts
 }
 
-/// Where the first line begins at or behind `from`.
+/// Where the first line begins at or after `from`.
 fn next_line(path: &Path, from: u64) -> Option<u64> {
     let mut file = open_regular(path).ok()?;
     file.seek(SeekFrom::Start(from - 1)).ok()?;

@@ -680,8 +680,8 @@ impl Changing {
     }
 }
 
-/// The records of a table with its journal's lessons added: those of features in lessons are made
-/// again, all others stay.
+/// The records of a table after the lessons of its journal: rows of features that occur in lessons
+/// are made again, all others are copied.
 fn folded<R>(tables: &OpenTables<R>) -> Result<Sections, Fault> {
     let head = &tables.table.head;
     let (labels, problems) = (head.reading.labels.len(), head.problems());

@@ -65,7 +65,7 @@ pub(crate) const WITHDRAWN: u8 = 255;
 /// Bytes of a single.
 const SINGLE: usize = 8;
 
-/// Bits of a single that are the number of a block.
+/// In a single, the number of bits that hold the number of a block.
 pub(super) const SINGLE_BITS: u32 = 2;
 
 /// Bytes that are read at first, in which most heads end.
@@ -104,7 +104,7 @@ pub(crate) fn write_row(out: &mut Vec<u8>, id: u32, documents: &[u32], sums: &[E
     }
 }
 
-/// Reads a row behind its id.
+/// Reads a row after its id.
 pub(crate) fn read_row(row: &[u8], documents: &mut [u32], sums: &mut [Exact]) {
     let (counts, values) = row[4..].split_at(3 * documents.len());
     for (number, bytes) in documents.iter_mut().zip(counts.chunks_exact(3)) {

@@ -5,7 +5,7 @@
 
 use std::borrow::Cow;
 
-/// What a model says of itself whose texts were folded.
+/// The line by which a model says that its texts were folded.
 pub(super) const FOLDED: (&str, &str) = ("folded", "letters, emoji");
 
 /// A text in small letters of all alphabets, with `i` for both Turkish letters, and emoji without

@@ -31,7 +31,7 @@ const LONG: usize = 100;
 const MANY: usize = 20;
 /// Cells times problems from which features in two documents are left out, too.
 const HUGE: usize = 40_000_000;
-/// Fewer texts than this have few features in two of them.
+/// Below this number of texts, few features are in two texts or more.
 const TINY: usize = 100;
 /// Up to so much work (see [`Corpus::work`]) several settings are tried.
 const WORK: f64 = 1e8;
@@ -54,17 +54,17 @@ const ROUNDS: usize = 3;
 const SOFT_SLOPE: f64 = 3.0;
 const SOFT_START: f64 = 0.02;
 
-/// What training is told while it goes on.
+/// What training asks of its caller while it runs.
 #[derive(Default)]
 pub struct Watch<'a> {
     /// Ends the training when it is set.
     pub stop: Option<&'a AtomicBool>,
-    /// Told how much is done, from 0 to 1.
+    /// Is called with the share that is done, from 0 to 1.
     pub progress: Option<&'a (dyn Fn(f64) + Sync)>,
 }
 
 impl Watch<'_> {
-    /// Tells how much is done; returns whether to go on.
+    /// Reports how much is done; returns whether to go on.
     pub(crate) fn goes_on(&self, share: f64) -> bool {
         if let Some(told) = self.progress {
             told(share);
@@ -556,7 +556,7 @@ impl<'a> Corpus<'a> {
                 all += row[class];
             }
             let lane = (problem - problems.start) as usize;
-            // Features that the class does not have have one weight, whatever their number is.
+            // All features that the class does not have get the same weight.
             let none = scales::ordinary((0.0, all), (1.0, any), SMOOTHING);
             for (at, (&with, &with_any)) in with.iter().zip(&with_any).enumerate() {
                 let scale = f64::from(scales[at]);

@@ -6,7 +6,7 @@ use crate::text::features::Features;
 use dbacl_numeric::random::SplitMix64;
 use std::ops::Range;
 
-/// Words of the copies that are learned, and how many times as many the text must have.
+/// How many words the copies have that are learned. The text must have `COPIED` times as many.
 const COPIES: [usize; 6] = [1, 2, 3, 4, 6, 9];
 const COPIED: usize = 4;
 /// Words of the copies for the calibration.

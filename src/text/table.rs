@@ -456,7 +456,7 @@ mod tests {
     use super::*;
     use dbacl_numeric::elementary::narrow;
 
-    /// A table of some features with weights that are easily told.
+    /// A table of 200 features with weights that are easy to compute.
     fn table(labels: usize, has_several: bool) -> Table {
         let problems = if labels == 2 && !has_several { 1 } else { labels };
         let features: Vec<u32> = (0..200u32).map(|at| at * 7919).collect();

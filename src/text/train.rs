@@ -81,7 +81,7 @@ pub enum TrainError {
         /// Features that take part.
         features: usize,
     },
-    /// What happened where chains of blocks are worked on.
+    /// A fault in another process or on another machine, which works on chains of blocks.
     #[error("{0}")]
     Elsewhere(String),
     /// The caller asked to stop.
@@ -114,12 +114,12 @@ pub struct Trained {
 #[derive(Debug, Clone, Default)]
 pub struct Trainer {
     recipe: Recipe,
-    /// The texts, one behind the other.
+    /// The texts, one after the other.
     texts: Vec<u8>,
     /// Where the texts of each label stand, and what they cost. Several labels of a text stand in
     /// their order, with [`BETWEEN`] between them.
     labels: BTreeMap<String, Vec<(Range<usize>, f32)>>,
-    /// What is told of the model beside what training knows.
+    /// What the model says of itself besides what training knows.
     about: Vec<(String, String)>,
     keeps: bool,
 }

@@ -18,7 +18,7 @@ pub(crate) use dbacl_words::{class, tokenizer, word};
 
 pub(crate) use crate::model::digram::BOUNDARY;
 
-/// Introduces the medium byte behind a feature's body.
+/// Introduces the medium byte after a feature's body.
 pub(crate) const MEDIUM_MARK: u8 = 0x02;
 
 /// Number of a regular expression, from 0, in the order in which a run loaded them.

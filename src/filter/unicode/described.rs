@@ -24,7 +24,7 @@ pub(super) struct Encodings {
     pub quoted_printable: bool,
     /// Uuencode is named.
     pub uuencode: bool,
-    /// Another one, or none, is named.
+    /// Another encoding, or none, is named.
     pub other: bool,
 }
 

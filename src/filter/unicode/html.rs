@@ -32,9 +32,9 @@ const STYLE: Name = name("style");
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum State {
     Text,
-    /// Behind a `&`; the characters of the reference are collected.
+    /// After a `&`; the characters of the reference are collected.
     Reference,
-    /// Behind a `<`; bytes are collected until it is clear what begins.
+    /// After a `<`; bytes are collected until it is clear what begins.
     Open,
     /// In a tag, outside quotes.
     Tag,
@@ -46,7 +46,7 @@ enum State {
     Value,
     /// In a comment, after so many dashes (2 stands for two or more); 3 is `--!`.
     Comment(u8),
-    /// Behind `<!`, `<?` or `</`, up to `>`.
+    /// After `<!`, `<?` or `</`, up to `>`.
     Bogus,
     /// In an element whose text holds no tags.
     Raw,

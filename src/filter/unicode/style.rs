@@ -142,7 +142,7 @@ impl Look {
 
 /// Pixels of letters that can be read.
 const SMALLEST: f32 = 3.0;
-/// Pixels below which browsers do not make letters that are small by a share of others.
+/// Browsers do not show letters below this height, in pixels, if their size is relative to others.
 const LEAST_RELATIVE: f32 = 6.0;
 /// The share of colour that can be seen.
 const FAINTEST: f32 = 0.1;

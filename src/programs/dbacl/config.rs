@@ -137,7 +137,7 @@ impl Config {
         self.form.verbose || self.form.append || self.debug || self.dump
     }
 
-    /// Settles how the job reads, and refuses options that do not go with it.
+    /// Settles how the job reads, and refuses options that it does not take.
     pub(super) fn settle_for(&mut self, job: Job) -> Result<(), Failure> {
         match job {
             Job::Count if self.decimation.is_some() => {

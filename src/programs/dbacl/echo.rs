@@ -8,7 +8,7 @@ use std::io;
 /// How input lines are shown, and which are read.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Echo {
-    /// Show each line behind a blank.
+    /// Show each line after a blank.
     pub append: bool,
     /// Read only lines that begin with a blank.
     pub indented: bool,

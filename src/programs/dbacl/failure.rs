@@ -210,7 +210,7 @@ pub(crate) fn unopened(path: &Path, error: &io::Error) -> Failure {
     Failure::new(Kind::of_reading(error), text)
 }
 
-/// What became of writing standard output.
+/// The failure of a program whose standard output could not be written.
 pub(crate) fn output_failure(error: &io::Error) -> Failure {
     match complaint(error) {
         None => Failure::silent(Kind::ClosedPipe),

@@ -22,8 +22,8 @@ pub(super) fn reader<'a>(
     if reading.by_lines { reader.by_lines() } else { reader }
 }
 
-/// Reads all operands, or standard input, into `sink`. `announce` is told each source's name before
-/// it is read, `None` for standard input.
+/// Reads all operands, or standard input, into `sink`. `announce` gets each source's name before it
+/// is read, `None` for standard input.
 pub(super) fn read<S: FeatureSink>(
     reading: &Reading,
     signals: &Signals,

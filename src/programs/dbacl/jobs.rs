@@ -50,7 +50,7 @@ pub(super) struct Reading {
     pub locale: Locale,
     /// Zero bytes are blanks.
     pub keep_nul: bool,
-    /// The character set of the text, if it is told.
+    /// The character set of the text, if an option names it.
     pub charset: Option<Charset>,
     /// Read only indented lines.
     pub indented: bool,

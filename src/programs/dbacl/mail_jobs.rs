@@ -13,7 +13,7 @@ pub struct MailJob {
     pub key: Key,
     /// What follows the filter's folder.
     pub operands: &'static str,
-    /// Options that go with it, besides those that go with all.
+    /// Options that it takes, besides those that all jobs take.
     pub options: &'static [Key],
 }
 

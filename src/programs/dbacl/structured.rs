@@ -79,7 +79,7 @@ impl Format {
         }
     }
 
-    /// Appends the text behind all results.
+    /// Appends the text after all results.
     pub(super) fn end(self, out: &mut Vec<u8>, any: bool) {
         if self == Self::Json {
             out.extend_from_slice(if any { b"]\n" } else { b"[]\n" });

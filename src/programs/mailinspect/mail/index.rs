@@ -25,7 +25,7 @@ pub(crate) struct Entry {
     pub file: usize,
     /// Its bytes in its file, from its `From ` line up to the next message's.
     pub place: Range<u64>,
-    /// Offset behind its `From ` line, bytes.
+    /// Offset after its `From ` line, bytes.
     pub position: u64,
     /// Its `From ` line with its end; the file's name and a newline if it has none.
     pub from_line: Vec<u8>,

@@ -22,7 +22,7 @@ impl Prompt {
         Self { text: text.to_owned(), at: text.len(), ..Self::default() }
     }
 
-    /// The text, before and behind the cursor.
+    /// The text, before and after the cursor.
     pub(super) fn parts(&self) -> (&str, &str) {
         self.text.split_at(self.at)
     }

@@ -80,7 +80,7 @@ fn title(state: &State) -> String {
         text
     };
     let full = title(name);
-    // Of a name that is too long, what is behind its last slash says most.
+    // Of a name that is too long, what is after its last slash says most.
     if full.chars().count() <= usize::from(state.area.width) {
         full
     } else {
