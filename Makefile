@@ -177,7 +177,7 @@ install:
 	install -d $(DESTDIR)$(PREFIX)/share/man/man1
 	install -m 644 docs/man/*.1 $(DESTDIR)$(PREFIX)/share/man/man1/
 	packaging/manual $(DESTDIR)$(PREFIX)/share/man
-	for file in README.md CHANGELOG.md docs/*.md docs/spec/*.md; do \
+	for file in README.md CHANGELOG.md docs/*.md docs/spec/*.md docs/spec/*.tsv; do \
 	  install -D -m 644 $$file $(DESTDIR)$(PREFIX)/share/doc/dbacl/$$file || exit 1; \
 	done
 	for file in examples/*; do \
