@@ -105,6 +105,33 @@ fn mail_from_a_pipe_is_learned_whole_with_a_window() {
 }
 
 #[test]
+fn a_folder_of_many_files_is_read_in_order() {
+    let place = Scratch::new();
+    for label in ["ham", "spam"] {
+        let mut mailbox = String::new();
+        for number in 0..150 {
+            place.write(&format!("{label}/{number:03}"), single(label, number));
+            mailbox += &mail(label, number);
+        }
+        place.write(&format!("{label}.mbox"), mailbox);
+    }
+    let learned = place.dbacl(LEARN).quiet(0);
+    let of_mailboxes = place.dbacl("--mail-learn g ham=ham.mbox spam=spam.mbox").quiet(0);
+    assert_eq!(of_mailboxes, learned);
+    place.sh("cmp f/table g/table && ls f g | sort | uniq -c | grep -q '2 ledger'").quiet(0);
+    // What is not mail is named in the order of the files.
+    for number in ["010", "070", "140"] {
+        place.write(&format!("ham/{number}.bin"), b"\x7fELF\x02\x01\x01\0\0\0");
+    }
+    let said = place.dbacl(LEARN).stderr;
+    let named = ["010", "070", "140"].map(|number| format!("ham/{number}.bin (a program)"));
+    has(&said, &named.join(", "));
+    // The first file that cannot be read is the one that the error names.
+    place.sh("for n in 130 020 080; do ln -s loop$n ham/loop$n; done").quiet(0);
+    place.dbacl(LEARN).complains(1, "couldn't open ham/loop020");
+}
+
+#[test]
 fn nothing_that_cannot_be_read_is_left_out() {
     let place = folders();
     for label in ["one", "two"] {
