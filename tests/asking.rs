@@ -132,3 +132,40 @@ fn mail_in_the_wrong_folder_is_reviewed_once() {
     scratch.dbacl("--mail-review f ham.mbox").complaint(1);
     scratch.dbacl("--mail-review nowhere").complaint(1);
 }
+
+/// A message of one sender that is the only one to write about such a thing.
+fn letter(sender: &str, words: &str, own: &str) -> String {
+    mail(words, own).replace("From: a@example.org", &format!("From: {sender}"))
+}
+
+#[test]
+fn mail_of_one_sender_in_the_wrong_folder_is_one_question() {
+    let scratch = Scratch::new();
+    let some = |kind: &str, words: &str| -> String {
+        let one = |n| letter(&format!("{kind}{n}@example.org"), words, &format!("{kind}{n}"));
+        (0..150).map(one).collect()
+    };
+    let (news, offers) = (format!("{HAM} seminar"), format!("{SPAM} seminar"));
+    let wrong: String =
+        (0..12).map(|n| letter("News <news@example.com>", &news, &format!("news{n}"))).collect();
+    scratch.write("ham.mbox", some("ham", HAM));
+    scratch.write("spam.mbox", some("spam", SPAM) + &some("more", &offers) + &wrong);
+    scratch.dbacl("--quiet --mail-learn f ham=ham.mbox spam=spam.mbox").quiet(0);
+    let said = scratch.dbacl("--mail-review f").quiet(0);
+    let lines: Vec<&str> = said.lines().collect();
+    assert_eq!(lines.len(), 12, "{said}");
+    for line in lines {
+        let is_whole = line.ends_with("\tspam\tlooks like ham\tfrom news@example.com");
+        assert!(is_whole && line.contains("spam.mbox, message 3"), "{line}");
+    }
+    let Some(said) = answered(&scratch, "--mail-review f", "ham\n") else { return };
+    has(&said, "1 of 1: news|  in spam; looks like ham|  and 11 more from news@example.com");
+    has(&said, "learned as ham: 12");
+    scratch.dbacl("--mail-review f").complains(0, "there is nothing to review");
+    // The mail is there once more, and somebody says that it belongs there.
+    scratch.write("spam.mbox", some("spam", SPAM) + &some("more", &offers) + &wrong + &wrong);
+    scratch.dbacl("--quiet --mail-learn g ham=ham.mbox spam=spam.mbox").quiet(0);
+    let Some(said) = answered(&scratch, "--mail-review g", "spam\n") else { return };
+    has(&said, "1 of 1: news|  and 23 more from news@example.com");
+    scratch.dbacl("--mail-review g").complains(0, "there is nothing to review");
+}

@@ -15,8 +15,10 @@ half. So large a share of what is learned lies in the wrong folder:
 
 If one group is too small, others follow; a group is cut where the share is reached. Written are, in
 %: good mail lost, and of it what is not of a sender learned as spam; spam missed; unsure (two good
-messages for each spam); errors at even odds; and mistakes among the messages that the filter names
-first for review, so many as there are mistakes, and twice as many. Means over the draws.
+messages for each spam); errors at even odds; mistakes among the messages that `--mail-review` names
+first, so many as there are mistakes, and twice as many; and mistakes in the first 20 groups that it
+asks about. The last columns are numbers: groups, messages in them, and good answers' victims: those
+that are where they belong, in groups that are mostly mistakes. Means over the draws.
 """
 
 import argparse
@@ -112,11 +114,17 @@ def row(program, learned, tested, groups, name, wrong):
         folder = os.path.join(room, "filter")
         run(program, "--quiet", "--mail-learn", folder, *(f"{kind}={os.path.join(room, kind)}" for kind in KINDS))
         said = run(program, "--mail-verdict", folder, "--format", "tsv", *kinds)
-        listed = []
-        review = os.path.join(folder, "review.txt")
-        if os.path.exists(review):
-            lines = open(review, encoding="latin-1").read().rstrip("\n").split("\n")[1:]
-            listed = [places[line.split(" ", 3)[3]] for line in lines]
+        listed, grouped = [], []
+        before = None
+        for line in run(program, "--quiet", "--mail-review", folder).split("\n")[:-1]:
+            place, _, label, looks, *common = line.split("\t")
+            listed.append(places[place])
+            # A group's lines stand together.
+            now = (label, looks, common) if common else None
+            if now is None or now != before:
+                grouped.append([])
+            before = now
+            grouped[-1].append(places[place])
     learned_as_spam = {groups[path].get(name) for path in wrong} - {None, ""}
     count = collections.Counter()
     for line in said.rstrip("\n").split("\n")[1:]:
@@ -133,7 +141,10 @@ def row(program, learned, tested, groups, name, wrong):
     def percent(what, kind):
         return 100 * count[what, kind] / max(count[kind], 1)
 
-    found = [100 * len(wrong & set(listed[: times * len(wrong)])) / max(len(wrong), 1) for times in (1, 2)]
+    firsts = [listed[: times * len(wrong)] for times in (1, 2)] + [sum(grouped[:20], [])]
+    found = [100 * len(wrong & set(first)) / max(len(wrong), 1) for first in firsts]
+    mostly = [group for group in grouped if 2 * len(wrong & set(group)) > len(group)]
+    victims = sum(len(set(group) - wrong) for group in mostly)
     return (
         100 * len(wrong) / len(learned),
         percent("wrong", "ham"),
@@ -142,6 +153,9 @@ def row(program, learned, tested, groups, name, wrong):
         (2 * percent("unsure", "ham") + percent("unsure", "spam")) / 3,
         100 * (count["error", "ham"] + count["error", "spam"]) / len(tested),
         *found,
+        len(grouped),
+        len(listed),
+        victims,
     )
 
 
@@ -153,7 +167,7 @@ def main():
     parser.add_argument("--shares", default="2,5,10")
     wanted = parser.parse_args()
     program = os.path.abspath(wanted.dbacl)
-    print("mail\tmistakes\tshare\tlost\tlost of others\tmissed\tunsure\terrors\tfound\tfound in twice as many")
+    print("mail\tmistakes\tshare\tlost\tlost of others\tmissed\tunsure\terrors\tfound\tfound in twice as many\tin 20 groups\tgroups\tmessages\tvictims")
     for source in wanted.mail:
         source, _, folder = source.partition("=")
         all_mail, by_arrival = messages(os.path.abspath(folder))

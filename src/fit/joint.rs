@@ -414,8 +414,9 @@ impl Problem<'_> {
     /// and label, and which messages are left out.
     fn cross_validate(&self, folds: &[usize]) -> Result<(Vec<f64>, Vec<LeftOut>), Stopped> {
         let (data, width) = (self.data, self.data.width);
+        let number = folds.iter().max().map_or(0, |last| last + 1);
         let round = |left_out: &[LeftOut]| -> Result<Vec<f64>, Stopped> {
-            let parts = parallel::try_all(FOLDS, |fold| {
+            let parts = parallel::try_all(number, |fold| {
                 let fit = self.fit(|at| folds[at] == fold || left_out[at].is_some())?;
                 let own = (0..data.len()).filter(|&at| folds[at] == fold);
                 Ok(own.map(|at| (at, self.scores(&fit, at))).collect::<Vec<_>>())
@@ -641,8 +642,7 @@ fn folds(data: &Dataset) -> Vec<usize> {
     let mut shuffle = SplitMix64::new(2);
     for label in 0..data.width {
         let own: Vec<usize> = (0..data.len()).filter(|&at| data.labels[at] == label).collect();
-        let together = (own.len() / (4 * FOLDS)).clamp(1, NEIGHBOURS);
-        let mut groups: Vec<&[usize]> = own.chunks(together).collect();
+        let mut groups: Vec<&[usize]> = own.chunks(together(own.len())).collect();
         shuffle.shuffle(&mut groups);
         for (place, group) in groups.into_iter().enumerate() {
             for &document in group {
@@ -651,6 +651,11 @@ fn folds(data: &Dataset) -> Vec<usize> {
         }
     }
     folds
+}
+
+/// How many neighbours of a label with so many messages come into one fold.
+fn together(messages: usize) -> usize {
+    (messages / (4 * FOLDS)).clamp(1, NEIGHBOURS)
 }
 
 /// With two labels: by how much the score of the second is greater.
@@ -752,5 +757,6 @@ fn verdicts(rule: &Rule, data: &Dataset, found: &Found<'_>) -> (FitVerdicts, Vec
     (verdicts, usual.collect())
 }
 
+mod doubts;
 #[cfg(test)]
 mod tests;

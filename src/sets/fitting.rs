@@ -58,18 +58,7 @@ pub(crate) fn fit(
 ) -> Result<Fitted, MailFilterError> {
     let is_stopped = || stop.load(Ordering::Relaxed);
     let width = reading.labels.len();
-    let mut data = Dataset::new(width);
-    let mut places = Vec::new();
-    for (number, document) in documents.iter_mut().enumerate() {
-        // Labels without a folder have greater numbers.
-        if usize::from(document.label) < width {
-            let name = document.name();
-            let features = std::mem::take(&mut document.features);
-            data.push(usize::from(document.label), name, features);
-            places.push(number);
-        }
-    }
-    let data = data.complete();
+    let (data, places) = dataset(documents, width);
     let names = &reading.labels[..];
     let solution = solve(&data, names, (wishes, general), note, &is_stopped);
     let sizes: Vec<usize> = data.documents().into_iter().map(|own| own as usize).collect();
@@ -125,6 +114,22 @@ fn solve(
     let general = model.as_ref();
     let problem = Problem { data, names, wishes, general, stop: Stop::when(is_stopped) };
     Ok(problem.solve(note)?)
+}
+
+/// The documents that have one of `width` labels, whose features are taken, and their numbers.
+pub(super) fn dataset(documents: &mut [Document], width: usize) -> (Dataset, Vec<usize>) {
+    let mut data = Dataset::new(width);
+    let mut places = Vec::new();
+    for (number, document) in documents.iter_mut().enumerate() {
+        // Labels without a folder have greater numbers.
+        if usize::from(document.label) < width {
+            let name = document.name();
+            let features = std::mem::take(&mut document.features);
+            data.push(usize::from(document.label), name, features);
+            places.push(number);
+        }
+    }
+    (data.complete(), places)
 }
 
 /// What a general model says of the features of `data`.

@@ -141,7 +141,7 @@ fn learn_all(
         Some(MisfiledMail { id, file, mail: place.mail, label, looks_like })
     };
     let found = fitted.solution.misfiled.iter().filter_map(mail).collect();
-    misfiled::tell(folder, found, warnings);
+    misfiled::tell(folder, &folders, found, warnings);
     drift::tell(folder, &changes, warnings);
     Ok(Learned { fitted, corrections })
 }

@@ -10,12 +10,13 @@ use super::learn_folders;
 use super::mail_folders::{LearnedSet, MailFolder, MailLearnOptions};
 use super::mailboxes;
 use super::mend;
-use super::misfiled;
+use super::misfiled::{ReviewList, Suspect};
 use super::open_filter::{MailVerdict, OpenFilter};
 use super::options::MailFilterOptions;
 use super::reading::MessageReader;
 use super::reasons::Reasons;
 use super::report::{ChangeReport, DocumentId, DocumentReport, Outcome};
+use super::review::{self, Review};
 use super::roles::MailRole;
 use crate::error::{Warning, WarningSink};
 use crate::mail::contents::Contents;
@@ -248,19 +249,14 @@ impl MailFilter {
         asking::questions((&self.open, &is_learned), &files, most, &self.options.stop, warnings)
     }
 
-    /// The messages that seemed to be in the wrong folder when the folders were learned and have
-    /// not been reviewed since, each with its id; the most harmful come first.
+    /// The messages that seem to be in the wrong folder and have not been reviewed yet; see
+    /// [`review`].
     ///
     /// # Errors
     /// The list or a message cannot be read; [`MailFilterError::Open`] when a file of the filter
     /// cannot be.
-    pub(crate) fn suspected(&self) -> Result<Vec<(DocumentId, Question)>> {
-        let list = misfiled::suspects(&self.folder)?;
-        let now = self.now()?;
-        let is_learned = |suspect: &misfiled::Suspect| {
-            Ok(now.labels_of(DocumentId(suspect.id))?.contains(&suspect.label))
-        };
-        asking::suspected(&self.open, &list, &is_learned, &self.options.stop)
+    pub(crate) fn reviews(&self) -> Result<Vec<Review>> {
+        review::reviews(&self.now()?, &self.folder, &self.options.stop)
     }
 
     /// Records that messages, given by their ids and labels, belong where they are.
@@ -268,14 +264,12 @@ impl MailFilter {
     /// # Errors
     /// The list cannot be read or written.
     pub(crate) fn confirm(&self, messages: &[(DocumentId, &str)]) -> Result<()> {
-        let folder = self.folder.clone();
-        let mut list = misfiled::suspects(&folder)?;
-        for suspect in &mut list {
-            if messages.contains(&(DocumentId(suspect.id), suspect.label.as_str())) {
-                suspect.place = None;
-            }
+        let mut list = ReviewList::of(&self.folder)?;
+        for &(DocumentId(id), label) in messages {
+            list.suspects.retain(|own| (own.id, own.label.as_str()) != (id, label));
+            list.suspects.push(Suspect { id, label: label.into(), place: None });
         }
-        misfiled::save(&folder, &list)
+        list.save(&self.folder)
     }
 
     /// Learns a document of the category called `label`, also if the filter knows it already.

@@ -53,10 +53,14 @@ impl MailFolder {
         &self.label
     }
 
+    /// The folder's paths.
+    pub(super) fn all_paths(&self) -> impl Iterator<Item = &PathBuf> {
+        self.paths.iter().chain(&self.listed)
+    }
+
     /// The folder's paths, for messages.
     pub(super) fn place(&self) -> String {
-        let paths = self.paths.iter().chain(&self.listed);
-        paths.map(|path| path.display().to_string()).collect::<Vec<_>>().join(", ")
+        self.all_paths().map(|path| path.display().to_string()).collect::<Vec<_>>().join(", ")
     }
 }
 

@@ -1,21 +1,25 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //! Messages that seem to be in the wrong folder: named when folders are learned, and listed in the
-//! filter's folder until somebody has looked at them (`dbacl --mail-review`).
+//! filter's folder until somebody has looked at them (`dbacl --mail-review`), with the folders that
+//! were learned.
 //!
 //! ```text
 //! # dbacl: messages that seem to be in the wrong folder
+//! mail ham /home/ann/mail/inbox                   what was learned as ham
 //! 4b1c0f2233445566 ham 3 /home/ann/mail/inbox     id, label, number in the file, file
 //! 99aabbccddeeff00 spam                           looked at: it is where it belongs
 //! ```
 
 use super::error::MailFilterError;
+use super::mail_folders::MailFolder;
 use super::mailboxes::MailFile;
 use crate::error::{Warning, WarningSink};
 use crate::mail::mailbox::Boundaries;
 use crate::mail::reader::Canonical;
 use crate::mail::scanner::Holds;
 use crate::mail::subject::subject;
-use dbacl_files::atomic_file::{Access, Disk, replace_with_access};
+use crate::store::FilterFolder;
+use dbacl_files::atomic_file::{Disk, replace_with_access};
 use dbacl_files::reading::{if_there, open_regular, read_small};
 use std::ffi::OsStr;
 use std::io::{self, BufRead, BufReader, Read};
@@ -29,7 +33,7 @@ const LIST: &str = "review.txt";
 const MAGIC: &[u8] = b"# dbacl: messages that seem to be in the wrong folder\n";
 
 /// Messages that are listed at most.
-const LISTED: usize = 1000;
+pub(super) const LISTED: usize = 1000;
 
 /// Messages that are named.
 const NAMED: usize = 9;
@@ -96,46 +100,87 @@ impl Suspect {
     }
 }
 
-/// The list in the filter's folder; empty where there is none.
-pub(super) fn suspects(folder: &Path) -> Result<Vec<Suspect>, MailFilterError> {
-    let path = folder.join(LIST);
-    let bytes = if_there(read_small(&path));
-    let bytes =
-        bytes.map_err(|source| MailFilterError::Unread { path, source })?.unwrap_or_default();
-    let lines = bytes.strip_prefix(MAGIC).unwrap_or_default().split(|&byte| byte == b'\n');
-    Ok(lines.filter_map(Suspect::parse).collect())
+/// How a line with a folder that was learned begins.
+const MAIL: &[u8] = b"mail ";
+
+/// The list of a filter's folder.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(super) struct ReviewList {
+    /// The folders that were learned, each with one path.
+    pub mail: Vec<(String, PathBuf)>,
+    /// What is to be looked at, and what was.
+    pub suspects: Vec<Suspect>,
 }
 
-/// Replaces the list in the filter's folder.
-pub(super) fn save(folder: &Path, list: &[Suspect]) -> Result<(), MailFilterError> {
-    let path = folder.join(LIST);
-    let bytes = [MAGIC.to_vec(), list.iter().flat_map(Suspect::line).collect()].concat();
-    let written = replace_with_access(&Disk, &path, MAGIC, Access::Private, &mut |file| {
-        file.write_all(&bytes)
-    });
-    written.map_err(|error| MailFilterError::Folder { path, source: io::Error::other(error) })
+impl ReviewList {
+    /// The list in the filter's folder; empty where there is none.
+    pub(super) fn of(folder: &Path) -> Result<Self, MailFilterError> {
+        let path = folder.join(LIST);
+        let bytes = if_there(read_small(&path));
+        let bytes =
+            bytes.map_err(|source| MailFilterError::Unread { path, source })?.unwrap_or_default();
+        let mut list = Self::default();
+        for line in bytes.strip_prefix(MAGIC).unwrap_or_default().split(|&byte| byte == b'\n') {
+            list.suspects.extend(Suspect::parse(line));
+            let mut parts = line.strip_prefix(MAIL).unwrap_or_default().splitn(2, |&it| it == b' ');
+            if let (Some(label), Some(path)) = (parts.next(), parts.next()) {
+                let label = String::from_utf8_lossy(label).into_owned();
+                list.mail.push((label, OsStr::from_bytes(path).into()));
+            }
+        }
+        Ok(list)
+    }
+
+    /// Replaces the list in the filter's folder.
+    pub(super) fn save(&self, folder: &Path) -> Result<(), MailFilterError> {
+        let path = folder.join(LIST);
+        let mut bytes = MAGIC.to_vec();
+        for (label, path) in &self.mail {
+            bytes.extend_from_slice(&[MAIL, label.as_bytes(), b" "].concat());
+            bytes.extend_from_slice(&[path.as_os_str().as_bytes(), b"\n"].concat());
+        }
+        bytes.extend(self.suspects.iter().flat_map(Suspect::line));
+        let filter = FilterFolder::new(folder);
+        let written = replace_with_access(&Disk, &path, MAGIC, filter.access(), &mut |file| {
+            file.write_all(&bytes)
+        });
+        filter.give(&path);
+        written.map_err(|error| MailFilterError::Folder { path, source: io::Error::other(error) })
+    }
 }
 
-/// Says which messages learned into the filter of `folder` seem to be in the wrong folder, and
-/// lists them there. What somebody has looked at is not named again.
-pub(super) fn tell(folder: &Path, mut mails: Vec<MisfiledMail<'_>>, warnings: WarningSink<'_>) {
-    let mut list = suspects(folder).unwrap_or_default();
+/// The path as a line can have it.
+fn on_a_line(path: &Path) -> Option<PathBuf> {
+    // A name with a line end cannot be listed.
+    std::path::absolute(path).ok().filter(|path| !path.as_os_str().as_bytes().contains(&b'\n'))
+}
+
+/// Says which messages learned from `folders` into the filter of `folder` seem to be in the wrong
+/// folder, and lists them there. What somebody has looked at is not named again.
+pub(super) fn tell(
+    folder: &Path,
+    folders: &[&MailFolder],
+    mut messages: Vec<MisfiledMail<'_>>,
+    warnings: WarningSink<'_>,
+) {
+    let mut list = ReviewList::of(folder).unwrap_or_default().suspects;
     list.retain(|suspect| suspect.place.is_none());
-    mails.retain(|mail| !list.iter().any(|seen| seen.id == mail.id && seen.label == mail.label));
-    let listed = mails.iter().take(LISTED).filter_map(|mail| {
-        // A name with a line end cannot be listed.
-        let path = std::path::absolute(&mail.file.path).ok()?;
-        let is_line = !path.as_os_str().as_bytes().contains(&b'\n');
+    messages.retain(|mail| !list.iter().any(|seen| seen.id == mail.id && seen.label == mail.label));
+    let listed = messages.iter().take(LISTED).filter_map(|mail| {
         let number = if mail.file.may_be_mailbox { mail.mail } else { 0 };
-        let place = is_line.then_some((number, path))?;
+        let place = (number, on_a_line(&mail.file.path)?);
         Some(Suspect { id: mail.id, label: mail.label.into(), place: Some(place) })
     });
     list.extend(listed);
-    let is_listed = !list.is_empty() || folder.join(LIST).exists();
-    if let Some(error) = is_listed.then(|| save(folder, &list)).and_then(Result::err) {
+    let mail = folders.iter().flat_map(|own| {
+        own.all_paths().filter_map(|path| Some((own.label().to_owned(), on_a_line(path)?)))
+    });
+    let list = ReviewList { mail: mail.collect(), suspects: list };
+    let is_listed = list != ReviewList::default() || folder.join(LIST).exists();
+    if let Some(error) = is_listed.then(|| list.save(folder)).and_then(Result::err) {
         warnings(Warning::new(error.to_string()));
     }
-    let plural = match mails.as_slice() {
+    let plural = match messages.as_slice() {
         [] => return,
         [_] => "message seems",
         _ => "messages seem",
@@ -143,10 +188,10 @@ pub(super) fn tell(folder: &Path, mut mails: Vec<MisfiledMail<'_>>, warnings: Wa
     warnings(Warning::new(format!(
         "{} {plural} to be in the wrong folder, and thresholds leave such mail out; look at it: \
          dbacl --mail-review {}",
-        mails.len(),
+        messages.len(),
         folder.display()
     )));
-    for mail in mails.iter().take(NAMED) {
+    for mail in messages.iter().take(NAMED) {
         let MisfiledMail { file, mail: number, label, looks_like, .. } = mail;
         let place = file.name_of(*number);
         let about = head(file, *number).ok().and_then(|head| subject(&head));
@@ -200,9 +245,11 @@ mod tests {
             label: "ham",
             looks_like: "spam",
         };
-        let said = |mails: Vec<MisfiledMail<'_>>| {
+        let ham = MailFolder::new("ham", room.path().join("mail box"));
+        let said = |messages: Vec<MisfiledMail<'_>>| {
             let mut said = Vec::new();
-            tell(room.path(), mails, &mut |warning| said.push(warning.0));
+            let learned = if messages.is_empty() { &[][..] } else { &[&ham] };
+            tell(room.path(), learned, messages, &mut |warning| said.push(warning.0));
             said.join("\n").replace(&format!("{}/", room.path().display()), "")
         };
         assert_eq!(said(Vec::new()), "");
@@ -216,16 +263,17 @@ mod tests {
              x, message 2 looks like spam, not ham"
         );
         // What belongs where it is is not named again, and the list forgets what was mended.
-        let mut list = suspects(room.path()).unwrap();
-        assert_eq!(list.len(), 4);
-        assert_eq!(list[2].place, Some((3, room.path().join("mailbox"))));
-        list.retain(|suspect| suspect.id == 4);
-        list[0].place = None;
-        save(room.path(), &list).unwrap();
+        let mut list = ReviewList::of(room.path()).unwrap();
+        assert_eq!(list.suspects.len(), 4);
+        assert_eq!(list.suspects[2].place, Some((3, room.path().join("mailbox"))));
+        assert_eq!(list.mail, [("ham".to_owned(), room.path().join("mail box"))]);
+        list.suspects.retain(|suspect| suspect.id == 4);
+        list.suspects[0].place = None;
+        list.save(room.path()).unwrap();
         let text = said(vec![wrong(1, 1), wrong(1, 3)]);
         assert!(text.starts_with("1 message seems to be in") && !text.contains("third"), "{text}");
         assert_eq!(said(vec![wrong(1, 3)]), "");
-        assert_eq!(suspects(room.path()).unwrap(), list);
+        assert_eq!(ReviewList::of(room.path()).unwrap(), list);
         let many = said((0..30).map(|_| wrong(0, 0)).collect());
         assert_eq!(many.lines().count(), 10);
         assert!(many.starts_with("30 messages seem to be in"), "{many}");

@@ -3,6 +3,7 @@
 
 use super::message::{Gathering, Message};
 use crate::document::{Cutter, FeatureReader, FeatureSink, ReadOptions};
+use crate::filter::unicode::links;
 use crate::fit::beginning::{LIMIT, MailLines};
 use crate::mail::scanner::Holds;
 use crate::model::medium::Medium;
@@ -46,29 +47,50 @@ impl<'a> MessageReader<'a> {
     }
 }
 
+/// The numbers of media (docs/spec/unicode-mail.md, section 3).
+const LINK: u8 = 2;
+const SHOWN: u8 = 3;
+
 /// The text of a message that a mail program shows, for people.
 pub(super) fn visible_text(mail: &[u8]) -> String {
-    /// The number of its medium (docs/spec/unicode-mail.md, section 3).
-    const SHOWN: u8 = 3;
-    struct Text(String);
-    impl FeatureSink for Text {
+    let mut text = String::new();
+    lines(mail, |line, medium| {
+        if medium.number() == SHOWN {
+            text.push_str(&printable(String::from_utf8_lossy(line).trim_end()));
+            text.push('\n');
+        }
+    });
+    text
+}
+
+/// The host of the first link of a message.
+pub(super) fn first_link(mail: &[u8]) -> Option<Vec<u8>> {
+    let mut found = None;
+    lines(mail, |line, medium| {
+        if found.is_none() && matches!(medium.number(), LINK | SHOWN) {
+            let host = |link| links::host(link).filter(|host| host.contains(&b'.'));
+            found = links::links(line).find_map(host).map(<[u8]>::to_ascii_lowercase);
+        }
+    });
+    found
+}
+
+/// Calls `each` with the lines of text and links of a message.
+fn lines(mail: &[u8], each: impl FnMut(&[u8], Medium)) {
+    struct Lines<F>(F);
+    impl<F: FnMut(&[u8], Medium)> FeatureSink for Lines<F> {
         fn feature(&mut self, _feature: Feature<'_>) {}
 
         fn cut(&mut self, line: &mut Vec<u8>, medium: Medium, _: &mut Cutter) -> io::Result<()> {
-            if medium.number() == SHOWN {
-                self.0.push_str(&printable(String::from_utf8_lossy(line).trim_end()));
-                self.0.push('\n');
-            }
+            (self.0)(line, medium);
             Ok(())
         }
     }
     let options = ReadOptions::mail();
-    let unicode = options.options.with(ModelOption::MailUnicode);
-    let options = ReadOptions { options: unicode, scheme: Scheme::Word, ..options };
-    let mut text = Text(String::new());
+    let kinds = options.options.with(ModelOption::MailUnicode).with(ModelOption::HtmlLinks);
+    let options = ReadOptions { options: kinds, scheme: Scheme::Word, ..options };
     // Reading from memory cannot fail, and all lines are taken.
-    let _ = FeatureReader::new(&options).of_beginnings(LIMIT).read_bytes(mail, &mut text);
-    text.0
+    let _ = FeatureReader::new(&options).of_beginnings(LIMIT).read_bytes(mail, &mut Lines(each));
 }
 
 /// Hands features on.

@@ -271,6 +271,24 @@ impl FilterFolder {
         Ok(changing)
     }
 
+    /// Who may use a new file: whoever may use the table, or else the user alone.
+    pub(crate) fn access(&self) -> Access {
+        let table = fs::metadata(self.file(TABLE)).ok();
+        table.map_or(Access::Private, |found| Access::Like {
+            mode: found.mode() & 0o666,
+            group: found.gid(),
+        })
+    }
+
+    /// Gives the owner of the folder a file in it that the superuser has made.
+    pub(crate) fn give(&self, path: &Path) {
+        if rustix::process::geteuid().is_root()
+            && let Ok(folder) = fs::metadata(&self.path)
+        {
+            let _ = std::os::unix::fs::lchown(path, Some(folder.uid()), None);
+        }
+    }
+
     /// The documents of the filter's ledger, in their order, without those that were withdrawn.
     ///
     /// # Errors
@@ -415,11 +433,11 @@ impl Changing {
     /// Replaces one of the filter's files, with the mode of the table where it is new.
     pub(super) fn save(&self, name: &str, ours: &[u8], bytes: &[u8]) -> Result<()> {
         let path = self.folder.file(name);
-        let access = self.access();
+        let access = self.folder.access();
         atomic_file::replace_with_access(&Disk, &path, ours, access, &mut |out| {
             out.write_all(bytes)
         })?;
-        self.give(&path);
+        self.folder.give(&path);
         Ok(())
     }
 
@@ -429,24 +447,6 @@ impl Changing {
         let path = self.folder.file(name);
         if self.is_ours && !dbacl_files::reading::begins_with(&path, ours) {
             let _ = fs::remove_file(&path);
-        }
-    }
-
-    /// Who may use a new file: whoever may use the table, or else the user alone.
-    fn access(&self) -> Access {
-        let table = fs::metadata(self.folder.file(TABLE)).ok();
-        table.map_or(Access::Private, |found| Access::Like {
-            mode: found.mode() & 0o666,
-            group: found.gid(),
-        })
-    }
-
-    /// What the superuser makes belongs to the owner of the folder.
-    fn give(&self, path: &Path) {
-        if rustix::process::geteuid().is_root()
-            && let Ok(folder) = fs::metadata(&self.folder.path)
-        {
-            let _ = std::os::unix::fs::lchown(path, Some(folder.uid()), None);
         }
     }
 
@@ -555,7 +555,7 @@ impl Changing {
     ) -> Result<()> {
         let path = self.folder.file(TABLE);
         let (bytes, id) = sections.file(&mut head);
-        let access = self.access();
+        let access = self.folder.access();
         self.clear(TABLE, table::ANY_MAGIC);
         self.clear(JOURNAL, journal::MAGIC);
         atomic_file::check_target(&Disk, &self.folder.file(JOURNAL), journal::MAGIC)?;
@@ -566,7 +566,7 @@ impl Changing {
         self.keep_before(before)?;
         let is_forced = atomic_file::place(vec![staged])?.force().is_ok();
         self.lock.vanishes = false;
-        self.give(&path);
+        self.folder.give(&path);
         // From here on the change has happened; what follows only tidies up. Where a power cut may
         // bring the old table back, its journal and its ledger stay.
         if is_forced {

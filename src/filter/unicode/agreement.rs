@@ -203,7 +203,7 @@ fn address(value: &[u8]) -> (&[u8], &[u8]) {
 
 /// The domain that somebody has registered for a host: its last two labels, or three where a
 /// country has domains such as `co.uk`. Empty for numbers and for names without a dot.
-fn registered(host: &[u8]) -> Vec<u8> {
+pub(crate) fn registered(host: &[u8]) -> Vec<u8> {
     let host = host.to_ascii_lowercase();
     let labels: Vec<&[u8]> =
         host.split(|&byte| byte == b'.').filter(|label| !label.is_empty()).collect();

@@ -8,7 +8,7 @@ const MOST_WORDS: usize = 12;
 const MOST_LINKS: usize = 16;
 
 /// The first links in a line of text.
-pub(super) fn links(mut text: &[u8]) -> impl Iterator<Item = &[u8]> {
+pub(crate) fn links(mut text: &[u8]) -> impl Iterator<Item = &[u8]> {
     let next = move || {
         let by_scheme = memchr::memmem::find(text, b"://").map(|at| {
             let letters = text[..at].iter().rev().take_while(|byte| byte.is_ascii_alphabetic());
@@ -25,7 +25,7 @@ pub(super) fn links(mut text: &[u8]) -> impl Iterator<Item = &[u8]> {
 }
 
 /// The host of a link that names one.
-pub(super) fn host(link: &[u8]) -> Option<&[u8]> {
+pub(crate) fn host(link: &[u8]) -> Option<&[u8]> {
     let place = match memchr::memmem::find(link, b"://") {
         Some(at) => &link[at + 3..],
         None => link.strip_prefix(b"//").or_else(|| link.starts_with(b"www.").then_some(link))?,

@@ -12,7 +12,7 @@
 //! Memory is bounded: a field, the sample by which a character set is detected, and the plain text
 //! of an alternative until it is known whether a reader sees it (`MOST_HELD`). Nothing recurses.
 
-mod agreement;
+pub(crate) mod agreement;
 mod attributes;
 mod blob;
 mod colours;
@@ -24,9 +24,9 @@ mod header;
 mod html;
 pub(crate) mod legend;
 mod lines;
-mod links;
+pub(crate) mod links;
 mod part;
-mod shapes;
+pub(crate) mod shapes;
 mod sheet;
 mod style;
 mod tags;

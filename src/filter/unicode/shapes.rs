@@ -3,7 +3,7 @@
 
 /// A shape, of which only the beginning is kept.
 #[derive(Debug, Clone, Copy, Default)]
-pub(super) struct Outline {
+pub(crate) struct Outline {
     bytes: [u8; 20],
     length: usize,
 }
@@ -65,7 +65,7 @@ pub(super) fn relay_words(field: &[u8]) -> impl Iterator<Item = &[u8]> {
 
 /// The form of a field with addresses, and its first address: `q` a text in quotes, `a` an address,
 /// `n` other words, and `<`, `(`, `,` as they are.
-pub(super) fn address_form(value: &[u8]) -> (Outline, &[u8]) {
+pub(crate) fn address_form(value: &[u8]) -> (Outline, &[u8]) {
     let mut form = Outline::default();
     let mut address: &[u8] = b"";
     let mut at = 0;

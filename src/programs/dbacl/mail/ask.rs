@@ -7,8 +7,7 @@ use super::super::failure::{Failure, Kind, usage};
 use super::super::messages::{MESSAGES, print, warn, watched};
 use super::super::signals::Signals;
 use super::{mail_at, set_options};
-use crate::sets::Question;
-use crate::sets::{DocumentId, MailFilter, MailFilterOptions};
+use crate::sets::{DocumentId, MailFilter, MailFilterOptions, Question, Review};
 use dbacl_cli::output::Output;
 use std::ffi::OsString;
 use std::io::{self, IsTerminal};
@@ -21,6 +20,42 @@ const MOST: usize = 10;
 /// Lines of a message's text that are shown, and characters of each.
 const ROWS: usize = 40;
 const COLUMNS: usize = 500;
+
+/// What one answer is given for.
+struct Asked<'q> {
+    /// The messages; the first one is shown.
+    messages: Vec<&'q Question>,
+    /// What the filter says of them.
+    said: String,
+    /// What they have in common.
+    common: Option<&'q str>,
+}
+
+impl<'q> Asked<'q> {
+    fn about(question: &'q Question) -> Self {
+        Self { messages: vec![question], said: question.verdict.to_string(), common: None }
+    }
+
+    fn of(review: &'q Review) -> Self {
+        let messages: Vec<&Question> = review.messages.iter().map(|(_, one)| one).collect();
+        let looks = review.looks_like.as_ref().map(|label| format!("looks like {label}"));
+        let verdict = || messages.first().map_or(String::new(), |one| one.verdict.to_string());
+        Self { said: looks.unwrap_or_else(verdict), messages, common: review.common.as_deref() }
+    }
+
+    /// A line for each message: its place, its subject, the label of its folder if it was learned,
+    /// what the filter says, and what it has in common with others, with tabs between them.
+    fn lines(&self) -> String {
+        let line = |question: &&Question| {
+            let place = question.place.replace(char::is_control, "\u{fffd}");
+            let label = question.label.as_ref().map_or(String::new(), |own| format!("{own}\t"));
+            let subject = question.subject.as_deref().unwrap_or("");
+            let common = self.common.map_or(String::new(), |common| format!("\t{common}"));
+            format!("{place}\t{subject}\t{label}{}{common}\n", self.said)
+        };
+        self.messages.iter().map(line).collect()
+    }
+}
 
 /// The filter in `folder`. Nothing is changed until all answers are there, so a signal may just end
 /// the program.
@@ -51,12 +86,14 @@ pub(crate) fn ask(
         MESSAGES.warning("there is nothing to ask: the filter has learned all of this mail");
         return Ok(0);
     }
-    let answers = answers(&questions, set.labels(), output)?;
-    learn(folder, &questions, &answers, lock_timeout, output)
+    let asked: Vec<Asked<'_>> = questions.iter().map(Asked::about).collect();
+    let answers = answers(&asked, set.labels(), output)?;
+    learn(folder, &asked, &answers, lock_timeout, output)
 }
 
-/// Names the messages that seem to be in the wrong folder. On a terminal it asks for their labels;
-/// after the last answer it learns those with another label, and does not name the others again.
+/// Names the messages that seem to be in the wrong folder. On a terminal it asks for their labels,
+/// once for a group; after the last answer it learns those with another label, and does not name
+/// the others again.
 pub(crate) fn review(
     folder: &Path,
     operands: &[OsString],
@@ -67,31 +104,32 @@ pub(crate) fn review(
         return usage("--mail-review needs the filter's folder and nothing else");
     }
     let set = open(folder)?;
-    let (ids, questions): (Vec<DocumentId>, Vec<Question>) =
-        watched("reading", true, || set.suspected())?.into_iter().unzip();
-    if questions.is_empty() {
+    let reviews = watched("looking for mail in the wrong folder", true, || set.reviews())?;
+    if reviews.is_empty() {
         MESSAGES.warning("there is nothing to review: no message seems to be in the wrong folder");
         return Ok(0);
     }
-    let mut answers = answers(&questions, set.labels(), output)?;
-    let mut right = Vec::new();
-    for ((question, answer), id) in questions.iter().zip(&mut answers).zip(ids) {
-        let label = question.label.as_deref().unwrap_or_default();
-        if answer.is_some_and(|answer| set.labels()[answer] == label) {
-            right.push((id, label));
+    let asked: Vec<Asked<'_>> = reviews.iter().map(Asked::of).collect();
+    let mut answers = answers(&asked, set.labels(), output)?;
+    let mut right: Vec<(DocumentId, &str)> = Vec::new();
+    for (review, answer) in reviews.iter().zip(&mut answers) {
+        let Some(given) = answer.map(|answer| set.labels()[answer].as_str()) else { continue };
+        let is_right = |one: &Question| one.label.as_deref() == Some(given);
+        if review.messages.iter().all(|(_, one)| is_right(one)) {
+            right.extend(review.messages.iter().map(|(id, _)| (*id, given)));
             *answer = None;
         }
     }
     if !right.is_empty() {
         set.confirm(&right)?;
     }
-    learn(folder, &questions, &answers, lock_timeout, output)
+    learn(folder, &asked, &answers, lock_timeout, output)
 }
 
 /// Learns the messages that have an answer, the number of a label.
 fn learn(
     folder: &Path,
-    questions: &[Question],
+    asked: &[Asked<'_>],
     answers: &[Option<usize>],
     lock_timeout: Duration,
     output: &mut Output,
@@ -101,8 +139,9 @@ fn learn(
     }
     let mut set = MailFilter::open(folder, &set_options(lock_timeout, &Signals::install()))?;
     for (number, label) in set.labels().to_vec().iter().enumerate() {
-        let own = questions.iter().zip(answers).filter(|(_, answer)| **answer == Some(number));
-        let own: Vec<&[u8]> = own.map(|(question, _)| question.mail.as_slice()).collect();
+        let own = asked.iter().zip(answers).filter(|(_, answer)| **answer == Some(number));
+        let own = own.flat_map(|(asked, _)| &asked.messages);
+        let own: Vec<&[u8]> = own.map(|question| question.mail.as_slice()).collect();
         if !own.is_empty() {
             let count = own.len();
             let report = watched("fitting", true, || set.correct_all(label, own))?;
@@ -116,30 +155,21 @@ fn learn(
 /// The answers of the user to questions, as numbers of labels. Without a terminal the questions are
 /// printed, and nothing is answered.
 fn answers(
-    questions: &[Question],
+    questions: &[Asked<'_>],
     labels: &[String],
     output: &mut Output,
 ) -> Result<Vec<Option<usize>>, Failure> {
     if io::stdin().is_terminal() && io::stdout().is_terminal() {
         return asked(questions, labels, output);
     }
-    print(output, &questions.iter().map(line).collect::<String>())?;
+    print(output, &questions.iter().map(Asked::lines).collect::<String>())?;
     Ok(vec![None; questions.len()])
-}
-
-/// A message as one line: its place, its subject, the label of its folder if it was learned, and
-/// the verdict, with tabs between them.
-fn line(question: &Question) -> String {
-    let place = question.place.replace(char::is_control, "\u{fffd}");
-    let label = question.label.as_ref().map_or(String::new(), |label| format!("{label}\t"));
-    let subject = question.subject.as_deref().unwrap_or("");
-    format!("{place}\t{subject}\t{label}{}\n", question.verdict)
 }
 
 /// The numbers of the labels that the user gives the messages. The end of the input leaves out the
 /// rest.
 fn asked(
-    questions: &[Question],
+    questions: &[Asked<'_>],
     labels: &[String],
     output: &mut Output,
 ) -> Result<Vec<Option<usize>>, Failure> {
@@ -151,12 +181,16 @@ fn asked(
          message.\n"
     ))?;
     let mut answers = vec![None; questions.len()];
-    for (number, question) in questions.iter().enumerate() {
-        let Question { place, subject, label, verdict, .. } = question;
+    for (number, Asked { messages, said, common }) in questions.iter().enumerate() {
+        let Some((question, others)) = messages.split_first() else { continue };
+        let Question { place, subject, label, .. } = question;
         let label = label.as_ref().map_or(String::new(), |label| format!("in {label}; "));
         let subject = subject.as_deref().unwrap_or("no subject");
         let (now, all) = (number + 1, questions.len());
-        say(&format!("\n{now} of {all}: {subject}\n  {place}\n  {label}{verdict}\n"))?;
+        say(&format!("\n{now} of {all}: {subject}\n  {place}\n  {label}{said}\n"))?;
+        if let Some(common) = common {
+            say(&format!("  and {} more {common}\n", others.len()))?;
+        }
         answers[number] = loop {
             say(&format!("{names}? "))?;
             let mut line = String::new();
