@@ -99,11 +99,10 @@ pub(super) struct EngineArgs {
     /// Take moves from this opening book, ours or Polyglot
     #[arg(long, value_name = "FILE")]
     book: Option<PathBuf>,
-    /// Out of the book, take moves from clusters of its positions that are at most so many moves
-    /// apart
+    /// Out of the book, take moves from clusters of its positions that are at most D moves apart
     #[arg(long, value_name = "D", requires = "book")]
     clusters: Option<String>,
-    /// Look ahead: so many half-moves, or so long (as 500ms or 0.5s), on, off, or auto
+    /// Look ahead a number of half-moves, or a time (as 500ms or 0.5s); on, off, or auto
     #[arg(long, value_name = "DEPTH|TIME", conflicts_with = "play")]
     search: Option<String>,
     /// Folder of endgame tables made by the verb tables

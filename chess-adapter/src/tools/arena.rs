@@ -172,7 +172,7 @@ pub(crate) struct Options {
     /// Which colour the engine has
     #[arg(long, value_enum, default_value_t)]
     side: Side,
-    /// Stop games after so many half-moves
+    /// Stop games after N half-moves
     #[arg(long, value_name = "N", default_value_t = 200)]
     limit: usize,
     /// Seconds for the game and for each move, such as 10+0.1, in addition to other limits

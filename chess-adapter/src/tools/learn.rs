@@ -114,7 +114,7 @@ pub(crate) struct Options {
     /// Keep the training text in DIR/text
     #[arg(long)]
     keep_text: bool,
-    /// Learn so many categories at once
+    /// Number of categories that are learned at once
     #[arg(short, long, alias = "threads", value_name = "N")]
     jobs: Option<usize>,
     #[command(flatten)]

@@ -37,7 +37,7 @@ pub struct Options {
     /// Compare another filter on the same documents, by a wrapper as for mailcross testsuite
     #[arg(long = "filter", value_name = "WRAPPER")]
     pub filters: Vec<PathBuf>,
-    /// Cross-validate with so many folds
+    /// Number of folds of the cross-validation
     #[arg(short = 'k', long, value_name = "N", default_value_t = 10)]
     #[arg(value_parser = clap::value_parser!(u32).range(2..))]
     pub folds: u32,
@@ -78,7 +78,7 @@ pub struct Options {
     /// Also write one line of JSON for every verdict
     #[arg(long, value_name = "FILE")]
     pub verdicts: Option<PathBuf>,
-    /// Use so many threads; one for each processor
+    /// Number of threads; one for each processor
     #[arg(short, long, value_name = "N", hide_default_value = true)]
     #[arg(default_value_t = std::thread::available_parallelism().map_or(1, usize::from))]
     pub threads: usize,

@@ -42,10 +42,10 @@ pub struct Config {
     // A parser of paths takes no empty one.
     #[arg(value_parser = OsStringValueParser::new().map(PathBuf::from))]
     pub filter: PathBuf,
-    /// Watch this folder of good mail, too; * stands for any letters; may be repeated
+    /// Watch this folder of good mail, too; * matches any letters; may be repeated
     #[arg(long = "folder", value_name = "NAME")]
     pub folders: Vec<String>,
-    /// Move new mail in the inbox that is confidently of this folder there; * stands for any
+    /// Move new mail in the inbox that is confidently of this folder there; * matches any
     /// letters; may be repeated
     #[arg(long, value_name = "NAME")]
     pub sort: Vec<String>,

@@ -27,7 +27,7 @@ pub struct Options {
     /// Settings in place of those of the file.
     #[command(flatten)]
     pub settings: Config,
-    /// With learn and replay: take so many messages of each folder, the newest ones
+    /// With learn and replay: take this number of messages of each folder, the newest
     #[arg(long, value_name = "NUMBER", default_value_t = 1000, hide_default_value = true)]
     pub newest: usize,
 
@@ -36,7 +36,7 @@ pub struct Options {
     #[arg(long)]
     pub no_guesses: bool,
 
-    /// With replay: report on the messages of so many days (30)
+    /// With replay: report on the messages of the last days, 30 by default
     #[arg(long, value_name = "NUMBER", default_value_t = 30, hide_default_value = true)]
     pub days: u32,
 

@@ -245,16 +245,16 @@ pub(crate) struct TrainArguments {
     #[arg(long, value_name = "N", alias = "seconds", help_heading = "Learning")]
     #[arg(conflicts_with_all = ["preset", "tokenizer", "order", "case_sensitive", "regex", "cost"])]
     pub autotune: Option<u64>,
-    /// Cost of a document on the wrong side, instead of a chosen one
+    /// Cost of a document on the wrong side; default: by cross-validation
     #[arg(long, value_name = "C", value_parser = positive, help_heading = "Learning")]
     pub cost: Option<f64>,
-    /// Share of ordinary weights to start from, 0 to 1, instead of a chosen one
+    /// Share of ordinary weights to start from, 0 to 1; default: by cross-validation
     #[arg(long, value_name = "SHARE", value_parser = share, help_heading = "Learning")]
     pub start: Option<f64>,
     /// Do not prefer words that distinguish the labels
     #[arg(long, help_heading = "Learning")]
     pub no_contrast: bool,
-    /// Fit so many documents at a time, to save memory
+    /// Fit this number of documents at a time, to save memory
     #[arg(long, value_name = "DOCUMENTS", help_heading = "Many documents")]
     #[arg(value_parser = clap::value_parser!(u64).range(1..))]
     #[arg(conflicts_with_all = ["keep", "unlabelled", "autotune", "choose", "start"])]

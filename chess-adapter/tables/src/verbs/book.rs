@@ -35,7 +35,7 @@ pub struct BookArgs {
     /// Print the book as a tree
     #[arg(long)]
     tree: bool,
-    /// Print clusters of positions that are at most so many moves apart
+    /// Print clusters of positions that are at most D moves apart
     #[arg(long, value_name = "D", conflicts_with_all = ["polyglot", "tree"])]
     clusters: Option<usize>,
     /// Print the known positions nearest to the one after these moves, given as one argument, and

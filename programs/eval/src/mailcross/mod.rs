@@ -45,7 +45,7 @@ pub const OPTIONS: &[Opt<Key>] = &[
     opt(
         Key::Jobs,
         "--jobs NUMBER",
-        "ask the filter about so many messages at a time (mailcross);\n\
+        "ask the filter about several messages at a time (mailcross);\n\
          default: one for each processor with the built-in filter, else 1",
     ),
     opt(Key::Help, "--help", "print this help"),
