@@ -27,7 +27,7 @@ const FOLDS: u64 = 4;
 /// About how many documents are held out at most, and how many of these are cut short.
 const JUDGED: u64 = 1 << 16;
 const CUT: u64 = 2000;
-/// Fewer documents than this have few features in two of them.
+/// Below this number of documents, few features are in two documents or more.
 const TINY: u64 = 100;
 
 /// In how many documents each feature is, of which most are forgotten where there are too many.
