@@ -2,18 +2,23 @@
 //! Models that are served over HTTP, and the glue of `integrations/router`.
 
 use crate::verbs::{program, trained};
-use dbacl_testing::{Scratch, finish, holds_soon, is_installed, kill, root};
+use dbacl_numeric::random::SplitMix64;
+use dbacl_testing::{PATIENCE, Scratch, finish, holds_soon, is_installed, kill, number, root};
 use serde_json::Value;
-use std::io::{BufRead as _, BufReader, Read as _, Write as _};
-use std::net::TcpStream;
+use std::collections::BTreeSet;
+use std::io::{BufRead as _, BufReader, ErrorKind, Read as _, Write as _};
+use std::net::{Shutdown, TcpStream};
 use std::process::{Child, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread::JoinHandle;
 
 /// A server of a model of 240 texts.
 struct Server {
     scratch: Scratch,
     child: Child,
     address: String,
+    /// Reads what is said while it serves.
+    said: Option<JoinHandle<String>>,
 }
 
 impl Drop for Server {
@@ -44,8 +49,12 @@ fn begin(options: &str) -> Server {
     lines.read_line(&mut line).expect("a line");
     let address = line.trim_end().rsplit_once(' ').expect("an address").1.to_owned();
     // What is said later is read, so that the program never waits.
-    std::thread::spawn(move || std::io::copy(&mut lines, &mut std::io::sink()));
-    Server { scratch, child, address }
+    let said = std::thread::spawn(move || {
+        let mut said = String::new();
+        lines.read_to_string(&mut said).expect("UTF-8");
+        said
+    });
+    Server { scratch, child, address, said: Some(said) }
 }
 
 /// Sends a request over a connection that stays open; returns the status and the body.
@@ -150,6 +159,71 @@ fn what_cannot_be_answered_is_said() {
     assert_eq!(server.ask("GET /ping", "", ""), (200, "pong\n".into()));
     let (_, counts) = server.ask("GET /metrics", "", "");
     assert!(counts.contains("\ndbacl_text_requests_failed_total 11\n"), "{counts}");
+}
+
+/// Requests that are answered, one for each kind of body.
+const REQUESTS: [&str; 8] = [
+    "GET /metrics HTTP/1.1\r\nHost: x\r\n\r\n",
+    "GET /models/model HTTP/1.0\r\n\r\n",
+    "POST /predict HTTP/1.1\r\nHost: x\r\nContent-Length: 7\r\n\r\n\"whale\"",
+    "POST /predict?k=2 HTTP/1.1\r\nHost: x\r\nContent-Length: 31\r\n\r\n\
+     {\"text\":\"\\ud83d\\u0000 a\",\"n\":[]}",
+    "POST /predict/model HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n\
+     5\r\n[\"a\",\r\n4\r\n\"b\"]\r\n0\r\n\r\n",
+    "POST /predict HTTP/1.1\r\nHost: x\r\nContent-Length: 23\r\n\r\n{\"input\":[{\"text\":\"a\"}]}",
+    "POST /predict HTTP/1.1\r\nHost: x\r\nContent-Type: application/x-ndjson\r\n\
+     Content-Length: 22\r\n\r\n{\"text\":\"a\"}\n7\n\n\"b\"\n{",
+    "POST /predict HTTP/1.1\r\nHost: x\r\nContent-Type: text/plain; charset=utf-8\r\n\
+     Content-Length: 9\r\n\r\nthe whale",
+];
+
+#[test]
+fn whatever_is_asked_is_answered_or_the_connection_ends() {
+    let mut server = begin("--request-size 1k --keep 0.95");
+    let mut random = SplitMix64::new(1);
+    let mut answered = BTreeSet::new();
+    for round in 0..number("DBACL_TEXT_ROUNDS", 600) {
+        let mut bytes = REQUESTS[round % REQUESTS.len()].as_bytes().to_vec();
+        for _ in 0..random.below(5) {
+            let at = random.below(bytes.len() + 1);
+            match random.below(4) {
+                0 => bytes.truncate(at),
+                1 => bytes.insert(at, random.below(256).to_le_bytes()[0]),
+                2 => {
+                    let end = bytes.len().min(at + random.below(20));
+                    bytes.drain(at..end);
+                }
+                _ => {
+                    let other = REQUESTS[random.below(REQUESTS.len())].as_bytes();
+                    let piece = &other[random.below(other.len())..];
+                    bytes.splice(at..at, piece.iter().copied());
+                }
+            }
+        }
+        let mut stream = server.connect();
+        stream.set_read_timeout(Some(PATIENCE)).expect("a socket");
+        let (first, rest) = bytes.split_at(random.below(bytes.len() + 1));
+        // The server may have closed the connection already.
+        let sent = stream.write_all(first).and_then(|()| stream.write_all(rest));
+        let _ = sent.and_then(|()| stream.shutdown(Shutdown::Write));
+        let mut answer = Vec::new();
+        if let Err(error) = stream.read_to_end(&mut answer) {
+            let ended = [ErrorKind::ConnectionReset, ErrorKind::BrokenPipe];
+            assert!(ended.contains(&error.kind()), "{error}: {}", bytes.escape_ascii());
+        }
+        let answer = String::from_utf8(answer).expect("UTF-8");
+        if let Some(status) = answer.split(' ').nth(1) {
+            answered.insert(status.to_owned());
+        }
+        let last = format!("{} was answered {answer}", bytes.escape_ascii());
+        assert_eq!(server.ask("GET /ping", "", ""), (200, "pong\n".into()), "{last}");
+    }
+    let all = ["200", "400", "404", "405", "413", "414", "415", "431", "505"].map(str::to_owned);
+    assert!(answered.is_subset(&all.into()), "{answered:?}");
+    assert!(["200", "400", "404"].iter().all(|&own| answered.contains(own)), "{answered:?}");
+    kill(server.child.id(), "TERM");
+    let said = server.said.take().expect("a thread").join().expect("no panic");
+    assert!(!said.contains("panicked"), "{said}");
 }
 
 #[test]
