@@ -23,13 +23,11 @@ const PRIORS: [f64; 2] = [-7.0, 7.0];
 const USUAL: Calibration = Calibration { slope: 3.0, prior: 2.0, more: 0.0 };
 /// How exactly they are found, and where only the best of [`MORE`] is looked for.
 const NEAR: f64 = 1e-3;
-const COARSE: f64 = 0.1;
+const COARSE: f64 = 0.05;
 /// The numbers of further features that are tried.
 const MORE: [f64; 7] = [0.0, 1.0, 3.0, 10.0, 30.0, 100.0, 300.0];
-/// The loss, as a multiple of the least one, with which a smaller number suffices.
-const ENOUGH: f64 = 1.001;
 /// Samples and margins by which the best of them is found, about.
-const SAMPLES: usize = 5000;
+const SAMPLES: usize = 40_000;
 const MARGINS: usize = 1_000_000;
 
 /// See the formula above.
@@ -88,8 +86,8 @@ pub(crate) struct Sample<'a> {
 /// The calibration under which the samples are most probable: the smallest weighted mean of
 /// -ln `p_truth`, plus (ln²(a/3) + ln²(h/2))/2 divided by the number of samples so that few of them
 /// claim little. It is found by a golden-section search over ln a, and for each a over ln h, with
-/// the smallest m whose loss is that of the best one, but for a thousandth, for a part of the
-/// samples. Without samples it is a = 3, h = 2, m = 0.
+/// the smallest m that makes some of the samples at most e times less probable than the best one.
+/// Without samples it is a = 3, h = 2, m = 0.
 pub(crate) fn calibrate(samples: &[Sample<'_>], prior: &[f64]) -> Calibration {
     if samples.is_empty() {
         return USUAL;
@@ -99,7 +97,8 @@ pub(crate) fn calibrate(samples: &[Sample<'_>], prior: &[f64]) -> Calibration {
     let some: Vec<Sample<'_>> = samples.iter().step_by(some).copied().collect();
     let losses = MORE.map(|more| with_more(&some, prior, more, COARSE).1);
     let least = losses.iter().copied().fold(f64::INFINITY, f64::min);
-    let enough = losses.iter().position(|&loss| loss <= ENOUGH * least).unwrap_or(0);
+    let chance = 1.0 / real(some.len());
+    let enough = losses.iter().position(|&loss| loss <= least + chance).unwrap_or(0);
     with_more(samples, prior, MORE[enough], NEAR).0
 }
 

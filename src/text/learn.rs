@@ -38,7 +38,7 @@ const WORK: f64 = 1e8;
 /// Up to so many documents each quarter is left out once, else one quarter.
 const FEW: usize = 4000;
 /// The most documents that are cut short for the calibration.
-const CUT: usize = 2000;
+const CUT: usize = 4000;
 /// The fold of texts that are never left out.
 const NEVER: u8 = u8::MAX;
 /// Passes of a fit, and of one that goes on from a fit of three quarters.
@@ -702,7 +702,7 @@ impl<'a> Corpus<'a> {
             }
             let fit = &trial.fits[usize::from(folds[number as usize])];
             let text = self.task.texts[number as usize];
-            for (words, text) in shorten::cuts(text, self.documents.key(number)) {
+            for (words, text) in shorten::cuts(text) {
                 let (mut columns, mut blocks) = (Vec::new(), Vec::new());
                 let features = reader.read(&text);
                 for (at, own) in features.blocks[..self.layout.blocks()].iter().enumerate() {

@@ -9,7 +9,7 @@ use std::ops::Range;
 /// How many words the copies have that are learned. The text must have `COPIED` times as many.
 const COPIES: [usize; 6] = [1, 2, 3, 4, 6, 9];
 const COPIED: usize = 4;
-/// Words of the copies for the calibration.
+/// Words of the beginnings for the calibration.
 const CUT: [usize; 5] = [1, 2, 3, 5, 10];
 
 /// What a copy costs on the wrong side, as a multiple of its text, where the median text has so
@@ -78,20 +78,14 @@ pub(super) fn copy(text: &[u8], key: u64) -> Option<Vec<u8>> {
     })
 }
 
-/// The copies of a text with this key for the calibration, with their numbers of words: its first
-/// words, and random ones.
-pub(super) fn cuts(text: &[u8], key: u64) -> Vec<(usize, Vec<u8>)> {
+/// The beginnings of a text for the calibration, with their numbers of words.
+pub(super) fn cuts(text: &[u8]) -> Vec<(usize, Vec<u8>)> {
     let places = word_places(text);
-    let mut random = SplitMix64::new(key ^ 1);
-    let mut cuts = Vec::new();
-    for words in CUT.into_iter().filter(|&words| words < places.len()) {
-        let mut some = places.clone();
-        random.shuffle(&mut some);
-        for places in [&places[..words], &some[..words]] {
-            cuts.push((words, joined(text, places)));
-        }
-    }
-    cuts
+    let is_shorter = |words: &usize| *words < places.len();
+    CUT.into_iter()
+        .filter(is_shorter)
+        .map(|words| (words, joined(text, &places[..words])))
+        .collect()
 }
 
 #[cfg(test)]
@@ -114,14 +108,14 @@ mod tests {
     }
 
     #[test]
-    fn cuts_are_the_first_words_and_others() {
-        let found = cuts(b"one two three four", 9);
+    fn cuts_are_the_first_words() {
+        let found = cuts(b"one two three four");
         let lengths: Vec<usize> = found.iter().map(|(words, _)| *words).collect();
-        assert_eq!(lengths, [1, 1, 2, 2, 3, 3]);
-        assert_eq!(found[4].1, b"one two three ");
+        assert_eq!(lengths, [1, 2, 3]);
+        assert_eq!(found[2].1, b"one two three ");
         // Scripts without blanks are cut in pairs of characters.
         let text = "\u{4e00}\u{4e8c}\u{4e09}\u{56db}\u{4e94}\u{516d}\u{4e03}\u{516b}\u{4e5d}\
                     \u{5341}\u{4e00}\u{4e8c}\u{4e09}\u{56db}";
-        assert_eq!(cuts(text.as_bytes(), 1)[0], (1, "\u{4e00}\u{4e8c}".as_bytes().to_vec()));
+        assert_eq!(cuts(text.as_bytes())[0], (1, "\u{4e00}\u{4e8c}".as_bytes().to_vec()));
     }
 }
