@@ -52,7 +52,10 @@ const SMOOTHING: f64 = 10.0;
 /// of the ordinary weights that they change.
 const ROUNDS: usize = 3;
 const SOFT_SLOPE: f64 = 3.0;
-const SOFT_START: f64 = 0.02;
+const SOFT_START: f64 = 0.05;
+/// Fewer labelled texts than this cannot show whether other texts help: a few errors more may be
+/// chance, and do not speak against them.
+const FEW_LABELLED: usize = 100;
 
 /// What training asks of its caller while it runs.
 #[derive(Default)]
@@ -884,7 +887,8 @@ pub(super) fn learn(task: &Task<'_>) -> Result<Learned, Stopped> {
         let without = trial.errors;
         let found = other.ok_or(Stopped)?;
         let with = found.errors;
-        let is_used = with < without;
+        let chance = if task.documents().len() < FEW_LABELLED { real(without).sqrt() } else { 0.0 };
+        let is_used = real(with) < real(without) + chance;
         let verdict = if is_used { "used" } else { "not used" };
         let all = task.unlabelled.len();
         let text = format!("{all} {verdict}: {with} errors with them, {without} without");
