@@ -3,9 +3,11 @@
 # Speed and memory of whole programs, as ratios to `LC_ALL=C wc -w` on the same file, run in turn.
 #
 #   run.sh BIN [TEXT]     BIN: folder with dbacl; TEXT: a file to use instead of the generated one
+#   STORE=1 run.sh BIN    also stores the ratios in results/run.tsv
 #
-# The text is made from the demonstration's, about 20 MB of prose with varied endings; medians of
-# five runs. Needs GNU time.
+# Rows that have a stored ratio show it; SLOWER marks those that have grown by more than a tenth and
+# 0.02 s, which is as exact as the clock. The text is made from the demonstration's, about 20 MB of
+# prose with varied endings; medians of five runs. Needs GNU time.
 set -eu
 . "$(dirname "$0")/begin.sh"
 cd "$folder"
@@ -30,13 +32,29 @@ measure() {
   done | awk '{ print $1 + $2, $3 }' | sort -n | sed -n 3p
 }
 
+# The ratios of the generated text, by label.
+stored=$here/benches/results/run.tsv
+test $# -eq 1 || stored=/dev/null
+if test -n "${STORE:-}"; then
+  {
+    echo "# Processor time as a ratio to LC_ALL=C wc -w; $processor; $(date -u +'%d %B %Y');" \
+      "$("$bin/dbacl" --version | sed 's/ (.*//; q'); benches/run.sh BIN"
+    printf 'task\tratio\n'
+  } >new.tsv
+fi
+
 row() {
   label=$1
   shift
   # shellcheck disable=SC2046
   set -- "$label" "$(measure "$@")" "$(measure wc -w text)"
-  echo "$2 $3" | awk -v label="$label" -v size="$size" \
-    '{ printf "%-34s %6.2f s  %7.1f MB/s  %6.1f x wc  %6.1f MB\n", label, $1, size / 1e6 / $1, $1 / $3, $2 / 1024 }'
+  before=$(awk -F '\t' -v label="$label" '$1 == label { print $2 }' "$stored")
+  echo "$2 $3" | awk -v label="$label" -v size="$size" -v before="$before" \
+    '{ printf "%-34s %6.2f s  %7.1f MB/s  %6.1f x wc  %6.1f MB", label, $1, size / 1e6 / $1, $1 / $3, $2 / 1024
+       if (before) printf "  stored %.1f%s", before, ($1 > 1.1 * before * $3 + 0.02) ? "  SLOWER" : ""
+       print "" }'
+  test -z "${STORE:-}" || echo "$2 $3" |
+    awk -v label="$label" '{ printf "%s\t%.2f\n", label, $1 / $3 }' >>new.tsv
 }
 
 row 'learn -w 1 -H 20' "$bin/dbacl" -w 1 -H 20 -l one text
@@ -63,3 +81,4 @@ row 'classify, eight -w 1' "$bin/dbacl" -n -c one -c other -c one -c other -c on
 row 'classify, two -w 2' "$bin/dbacl" -n -c two -c pair text
 head -c 2000 text >short
 row 'one short text, two -w 2' "$bin/dbacl" -n -c two -c pair short
+test -z "${STORE:-}" || cp new.tsv "$here/benches/results/run.tsv"
