@@ -2,6 +2,7 @@
 //! What the tests share: where the programs are, how one is run, temporary folders, made-up
 //! messages, terminals, and checks of manual pages.
 
+mod changes;
 pub mod mails;
 pub mod manual;
 pub mod power;
@@ -9,6 +10,7 @@ pub mod scripts;
 pub mod terminal;
 pub mod verbs;
 
+pub use changes::change;
 use std::ffi::OsStr;
 use std::fs;
 use std::hash::{BuildHasher, Hasher, RandomState};

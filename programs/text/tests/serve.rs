@@ -3,11 +3,14 @@
 
 use crate::verbs::{program, trained};
 use dbacl_numeric::random::SplitMix64;
-use dbacl_testing::{PATIENCE, Scratch, finish, holds_soon, is_installed, kill, number, root};
+use dbacl_testing::{
+    PATIENCE, Scratch, change, finish, holds_soon, is_installed, kill, number, root,
+};
 use serde_json::Value;
 use std::collections::BTreeSet;
 use std::io::{BufRead as _, BufReader, ErrorKind, Read as _, Write as _};
 use std::net::{Shutdown, TcpStream};
+use std::os::unix::net::UnixStream;
 use std::process::{Child, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::JoinHandle;
@@ -185,20 +188,8 @@ fn whatever_is_asked_is_answered_or_the_connection_ends() {
     for round in 0..number("DBACL_TEXT_ROUNDS", 600) {
         let mut bytes = REQUESTS[round % REQUESTS.len()].as_bytes().to_vec();
         for _ in 0..random.below(5) {
-            let at = random.below(bytes.len() + 1);
-            match random.below(4) {
-                0 => bytes.truncate(at),
-                1 => bytes.insert(at, random.below(256).to_le_bytes()[0]),
-                2 => {
-                    let end = bytes.len().min(at + random.below(20));
-                    bytes.drain(at..end);
-                }
-                _ => {
-                    let other = REQUESTS[random.below(REQUESTS.len())].as_bytes();
-                    let piece = &other[random.below(other.len())..];
-                    bytes.splice(at..at, piece.iter().copied());
-                }
-            }
+            let other = REQUESTS[random.below(REQUESTS.len())].as_bytes();
+            change(&mut bytes, other, &mut random);
         }
         let mut stream = server.connect();
         stream.set_read_timeout(Some(PATIENCE)).expect("a socket");
@@ -278,8 +269,13 @@ fn a_socket_is_served_and_removed() {
     let mut command = scratch.command(program());
     command.args(["serve", "model", "--listen"]).arg(scratch.path("socket"));
     let child = command.stderr(Stdio::piped()).spawn().expect("the program starts");
-    assert!(holds_soon(|| scratch.path("socket").exists()));
-    let mut stream = std::os::unix::net::UnixStream::connect(scratch.path("socket")).expect("it");
+    // The socket is there before the server listens at it.
+    let mut stream = None;
+    assert!(holds_soon(|| {
+        stream = UnixStream::connect(scratch.path("socket")).ok();
+        stream.is_some()
+    }));
+    let mut stream = stream.expect("it is connected");
     stream.write_all(b"GET /ping HTTP/1.0\r\n\r\n").expect("the server reads");
     let mut answer = String::new();
     stream.read_to_string(&mut answer).expect("the server answers");
