@@ -60,7 +60,7 @@ pub(crate) fn fit(
     let width = reading.labels.len();
     let (data, places) = dataset(documents, width);
     let names = &reading.labels[..];
-    let solution = solve(&data, names, (wishes, general), note, &is_stopped);
+    let solution = solve(&data, names, wishes, general, note, &is_stopped);
     let sizes: Vec<usize> = data.documents().into_iter().map(|own| own as usize).collect();
     let different = data.different(FEWEST);
     for (&number, features) in places.iter().zip(data.into_features()) {
@@ -106,7 +106,8 @@ pub(crate) fn fit(
 fn solve(
     data: &Dataset,
     names: &[String],
-    (wishes, general): (&Wishes, Option<&OpenGeneral>),
+    wishes: &Wishes,
+    general: Option<&OpenGeneral>,
     note: &mut dyn FnMut(FitNote),
     is_stopped: &(dyn Fn() -> bool + Sync),
 ) -> Result<Solution, MailFilterError> {

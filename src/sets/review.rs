@@ -23,7 +23,7 @@ use crate::fit::joint::{Problem, Wishes};
 use crate::fit::stop::Stop;
 use crate::store::Document;
 use hashbrown::{HashMap, HashSet};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 
 type Result<T, E = MailFilterError> = std::result::Result<T, E>;
@@ -80,7 +80,105 @@ pub(super) fn reviews(open: &OpenFilter, path: &Path, stop: &AtomicBool) -> Resu
     Ok(reviews)
 }
 
-/// The doubtful messages of the folders that were learned, as far as they are still there.
+/// The messages that the filter has learned, each with its place in several lists.
+struct Learned<'o> {
+    names: &'o [String],
+    labels: Vec<usize>,
+    ids: Vec<u64>,
+    traits: Vec<Vec<Trait>>,
+    /// Where each is: the number in its file, and the file. `None` of what is no longer there.
+    places: Vec<Option<(u32, PathBuf)>>,
+}
+
+impl<'o> Learned<'o> {
+    /// The `documents` of the filter, which were not looked for yet.
+    fn of(documents: &[Document], names: &'o [String]) -> Self {
+        Self {
+            names,
+            labels: documents.iter().map(|own| usize::from(own.label)).collect(),
+            ids: documents.iter().map(Document::name).collect(),
+            traits: vec![Vec::new(); documents.len()],
+            places: vec![None; documents.len()],
+        }
+    }
+
+    /// Looks for the messages in the folders that were learned into the filter at `path`.
+    fn find(
+        &mut self,
+        open: &OpenFilter,
+        path: &Path,
+        list: &ReviewList,
+        stop: &AtomicBool,
+    ) -> Result<()> {
+        // By name and label; copies have several numbers.
+        let mut numbers: HashMap<(u64, usize), Vec<usize>> = HashMap::new();
+        for (at, &id) in self.ids.iter().enumerate().rev() {
+            numbers.entry((id, self.labels[at])).or_default().push(at);
+        }
+        for (label, mail) in &list.mail {
+            let Some(own) = self.names.iter().position(|name| name == label) else { continue };
+            // What is no longer there, or is a pipe, is left out.
+            if !mail.metadata().is_ok_and(|found| found.is_dir() || found.is_file()) {
+                continue;
+            }
+            for file in files_of(&MailFolder::new(label.as_str(), mail).listed(), path)? {
+                let Some(found) = open_mail(&file, stop, &mut Vec::new())? else { continue };
+                each_of_file::<MailFilterError>(found, &file, stop, &mut |number, mail| {
+                    let id = open.id(&mail, Some(stop));
+                    if let Some(at) = id.and_then(|id| numbers.get_mut(&(id.0, own))?.pop()) {
+                        self.traits[at] = kin::traits(&mail);
+                        self.places[at] = Some((number, file.path.clone()));
+                    }
+                    Ok(())
+                })?;
+            }
+        }
+        Ok(())
+    }
+
+    /// The messages of a list of numbers with the labels that they look as if they had, in groups
+    /// to ask about.
+    fn groups(&self, mut rest: Vec<(usize, usize)>) -> Vec<Group> {
+        let Self { names, labels, traits, .. } = self;
+        let with = kin::by_trait(labels, traits);
+        let mut groups = Vec::new();
+        while let Some(&(first, looks_like)) = rest.first() {
+            let is_doubtful: HashSet<usize> =
+                rest.iter().filter(|own| own.1 == looks_like).map(|own| own.0).collect();
+            let label = labels[first];
+            let alike = |own: &&Trait| {
+                let all = &with[&(label, *own)];
+                all.iter().filter(|at| is_doubtful.contains(*at)).count()
+            };
+            let is_mostly = |own: &&Trait| {
+                let (part, whole) = MOST;
+                whole * alike(own) >= part * with[&(label, *own)].len() && alike(own) > 1
+            };
+            let common = traits[first].iter().filter(is_mostly).max_by_key(alike);
+            let is_common = |at: usize| common.is_some_and(|own| traits[at].contains(own));
+            let is_member = |own: &(usize, usize)| {
+                let (at, like) = *own;
+                like == looks_like && (at == first || labels[at] == label && is_common(at))
+            };
+            let (members, others) = rest.into_iter().partition(is_member);
+            rest = others;
+            groups.push(Group {
+                common: common.map(Trait::to_string),
+                looks_like: Some(names[looks_like].clone()),
+                suspects: members.into_iter().map(|(at, _)| self.suspect(at)).collect(),
+            });
+        }
+        groups
+    }
+
+    fn suspect(&self, at: usize) -> Suspect {
+        let label = self.names[self.labels[at]].clone();
+        Suspect { id: self.ids[at], label, place: self.places[at].clone() }
+    }
+}
+
+/// The doubtful messages of the folders that were learned; `None` if none of their messages is
+/// still there.
 fn doubtful(
     open: &OpenFilter,
     path: &Path,
@@ -90,35 +188,9 @@ fn doubtful(
     let names = open.names();
     let mut documents = open.folder().documents(&open.tables)?;
     documents.retain(|own| usize::from(own.label) < names.len());
-    let labels: Vec<usize> = documents.iter().map(|own| usize::from(own.label)).collect();
-    // By name and label; copies have several numbers.
-    let mut numbers: HashMap<(u64, usize), Vec<usize>> = HashMap::new();
-    let ids: Vec<u64> = documents.iter().map(Document::name).collect();
-    for (at, &id) in ids.iter().enumerate().rev() {
-        numbers.entry((id, labels[at])).or_default().push(at);
-    }
-    let mut traits = vec![Vec::new(); documents.len()];
-    let mut places = vec![None; documents.len()];
-    for (label, mail) in &list.mail {
-        let Some(own) = names.iter().position(|name| name == label) else { continue };
-        // What is no longer there, or is a pipe, is left out.
-        if !mail.metadata().is_ok_and(|found| found.is_dir() || found.is_file()) {
-            continue;
-        }
-        for file in files_of(&MailFolder::new(label.as_str(), mail).listed(), path)? {
-            let Some(found) = open_mail(&file, stop, &mut Vec::new())? else { continue };
-            each_of_file::<MailFilterError>(found, &file, stop, &mut |number, mail| {
-                let id = open.id(&mail, Some(stop));
-                let at = id.and_then(|id| numbers.get_mut(&(id.0, own))?.pop());
-                if let Some(at) = at {
-                    traits[at] = kin::traits(&mail);
-                    places[at] = Some((number, file.path.clone()));
-                }
-                Ok(())
-            })?;
-        }
-    }
-    if places.iter().all(Option::is_none) {
+    let mut learned = Learned::of(&documents, names);
+    learned.find(open, path, list, stop)?;
+    if learned.places.iter().all(Option::is_none) {
         return Ok(None);
     }
     // What somebody has looked at is left out, and what learning has listed needs little doubt.
@@ -129,45 +201,13 @@ fn doubtful(
     let is_stopped = || stop.load(Ordering::Relaxed);
     let (wishes, stop_now) = (Wishes::default(), Stop::when(&is_stopped));
     let problem = Problem { data: &data, names, wishes: &wishes, general: None, stop: stop_now };
-    let doubts = problem.doubts(&kin::groups(&labels, &traits));
+    let doubts = problem.doubts(&kin::groups(&learned.labels, &learned.traits));
     unless_stopped(stop)?;
     let doubts = doubts.unwrap_or_default().into_iter().filter(|doubt| {
-        let (id, label) = (ids[doubt.document], labels[doubt.document]);
+        let (id, label) = (learned.ids[doubt.document], learned.labels[doubt.document]);
         let is_wanted = listed.get(&(id, names[label].as_str())).copied();
-        places[doubt.document].is_some() && is_wanted.unwrap_or(doubt.is_clear)
+        learned.places[doubt.document].is_some() && is_wanted.unwrap_or(doubt.is_clear)
     });
-    let mut rest: Vec<(usize, usize)> =
-        doubts.take(LISTED).map(|doubt| (doubt.document, doubt.looks_like)).collect();
-    let with = kin::by_trait(&labels, &traits);
-    let mut groups = Vec::new();
-    while let Some(&(first, looks_like)) = rest.first() {
-        let is_doubtful: HashSet<usize> =
-            rest.iter().filter(|own| own.1 == looks_like).map(|own| own.0).collect();
-        let label = labels[first];
-        let alike = |own: &&Trait| {
-            let all = &with[&(label, *own)];
-            all.iter().filter(|at| is_doubtful.contains(*at)).count()
-        };
-        let is_mostly = |own: &&Trait| {
-            let (part, whole) = MOST;
-            whole * alike(own) >= part * with[&(label, *own)].len() && alike(own) > 1
-        };
-        let common = traits[first].iter().filter(is_mostly).max_by_key(alike);
-        let is_member = |at: usize| {
-            at == first || common.is_some_and(|own| labels[at] == label && traits[at].contains(own))
-        };
-        let suspect = |at: usize| Suspect {
-            id: ids[at],
-            label: names[label].clone(),
-            place: places[at].clone(),
-        };
-        let suspects = rest.iter().filter(|own| own.1 == looks_like && is_member(own.0));
-        groups.push(Group {
-            common: common.map(Trait::to_string),
-            looks_like: Some(names[looks_like].clone()),
-            suspects: suspects.map(|own| suspect(own.0)).collect(),
-        });
-        rest.retain(|own| own.1 != looks_like || !is_member(own.0));
-    }
-    Ok(Some(groups))
+    let doubts = doubts.take(LISTED).map(|doubt| (doubt.document, doubt.looks_like));
+    Ok(Some(learned.groups(doubts.collect())))
 }

@@ -280,7 +280,7 @@ impl FilterFolder {
         })
     }
 
-    /// Gives the owner of the folder a file in it that the superuser has made.
+    /// Makes the folder's owner the owner of a file in it that the superuser has made.
     pub(crate) fn give(&self, path: &Path) {
         if rustix::process::geteuid().is_root()
             && let Ok(folder) = fs::metadata(&self.path)
@@ -473,7 +473,8 @@ impl Changing {
             self.clear(&name, LEDGER_MAGIC);
             self.save(&name, LEDGER_MAGIC, &ledger)?;
         }
-        // Documents that were appended since go once the new table is in service.
+        // The ledger that is there has documents that were forgotten: it is replaced, but only once
+        // the new table is in service.
         let is_longer = known.is_some_and(|known| known.len() > ledger.len());
         let shorter = (before == Before::Forgotten && is_longer).then_some(ledger);
         let written = self.write_table(head, sections, before);

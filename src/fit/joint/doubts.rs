@@ -61,7 +61,6 @@ impl Problem<'_> {
             doubt.excess = f64::midpoint(doubt.excess, sum / number);
             doubt.is_clear = doubt.excess > limit;
         }
-
         found.retain(|doubt| doubt.excess > 0.0);
         found.sort_by(|a, b| b.excess.total_cmp(&a.excess));
         Ok(found)
@@ -69,7 +68,7 @@ impl Problem<'_> {
 }
 
 /// A fold for each message, so that each has about as many messages of every label. Groups are in
-/// one fold, as are small ones that follow each other (see [`NEIGHBOURS`]).
+/// one fold, as are small ones that follow each other (see [`together`]).
 fn folds(data: &Dataset, groups: &[usize]) -> Vec<usize> {
     let mut folds = vec![0; data.len()];
     let mut shuffle = SplitMix64::new(2);
