@@ -36,7 +36,7 @@ pub struct Options {
     #[arg(long)]
     pub no_guesses: bool,
 
-    /// With replay: report on the messages of the last days, 30 by default
+    /// With replay: report on the messages of this number of days (30)
     #[arg(long, value_name = "NUMBER", default_value_t = 30, hide_default_value = true)]
     pub days: u32,
 
