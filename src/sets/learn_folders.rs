@@ -335,6 +335,9 @@ pub(super) fn files_of(folder: &MailFolder, filter: &Path) -> Result<Vec<MailFil
 
 /// Checks that the filter's folder is none of those that are read as the mail at `path`.
 fn keep_apart(path: &Path, filter: &Path) -> Result<()> {
+    if !path.is_dir() {
+        return Ok(());
+    }
     // A path that cannot be followed is an error where it is read.
     let Ok(mail) = path.canonicalize() else { return Ok(()) };
     let own = filter.canonicalize().or_else(|_| {

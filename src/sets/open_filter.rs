@@ -136,10 +136,12 @@ impl OpenFilter {
 
     /// Warnings about files that anybody may write to.
     pub(crate) fn open_to_others(&self) -> Vec<Warning> {
-        let ledger = self.folder.file(&self.tables.table.head.ledger);
-        let files = [TABLE, JOURNAL].map(|name| self.folder.file(name));
-        let all = [self.folder.path().to_path_buf(), ledger].into_iter().chain(files);
-        all.filter_map(|path| access::warning_about(&path)).collect()
+        let table = &self.tables.table;
+        let [ledger, journal] =
+            [table.head.ledger.as_str(), JOURNAL].map(|name| self.folder.file(name));
+        let of_table = access::warning_of(|| self.folder.file(TABLE), &table.found);
+        let others = [self.folder.path(), &ledger, &journal].into_iter();
+        others.filter_map(access::warning_about).chain(of_table).collect()
     }
 
     fn warning_of_damage(&self) -> Warning {

@@ -47,7 +47,7 @@ impl Changing {
         self.share(from, TABLE, NEW)?;
         let (new, own) = (self.folder.file(NEW), self.folder.file(TABLE));
         let opened = table::TableFile::<IgnoredAny>::open(&new);
-        if opened.is_ok_and(|(opened, _)| opened.id != tables.table.id) {
+        if opened.is_ok_and(|opened| opened.id != tables.table.id) {
             return Ok(false);
         }
         let mut lessons = Vec::new();

@@ -203,12 +203,11 @@ impl FilterFolder {
     pub(crate) fn open<R: DeserializeOwned>(&self) -> Result<OpenTables<R>> {
         let path = self.file(TABLE);
         for _ in 0..TRIES {
-            let (table, found) =
-                TableFile::<R>::open(&path).map_err(|fault| self.fault(TABLE, fault))?;
+            let table = TableFile::<R>::open(&path).map_err(|fault| self.fault(TABLE, fault))?;
             let bytes = self.journal_bytes()?;
             let journal = Journal::parse(&bytes, table.id, table.head.problems());
             // The journal of a newer table says nothing of this one.
-            let is_current = journal.length > 0 || is_at(&found, &path).unwrap_or(true);
+            let is_current = journal.length > 0 || is_at(&table.found, &path).unwrap_or(true);
             if is_current {
                 return Ok(OpenTables::new(table, journal));
             }
@@ -218,7 +217,7 @@ impl FilterFolder {
 
     /// Opens the state before the last change of the whole filter, `None` if there is none.
     pub(crate) fn open_before<R: DeserializeOwned>(&self) -> Option<OpenTables<R>> {
-        let (table, _) = TableFile::open(&self.file(BEFORE)).ok()?;
+        let table = TableFile::open(&self.file(BEFORE)).ok()?;
         Some(OpenTables::new(table, Journal::default()))
     }
 
@@ -235,7 +234,7 @@ impl FilterFolder {
             Fault::Io(error) if error.kind() == io::ErrorKind::NotFound => Fault::Damaged,
             fault => fault,
         });
-        let (table, _) = opened.map_err(|fault| self.fault(name, fault))?;
+        let table = opened.map_err(|fault| self.fault(name, fault))?;
         Ok(Some(OpenTables::new(table, Journal::default())))
     }
 
@@ -617,8 +616,7 @@ impl Changing {
     /// The ledgers and general models that tables name.
     fn in_use(&self) -> Vec<String> {
         let named = |name: &str| {
-            let (table, _) =
-                TableFile::<serde::de::IgnoredAny>::open(&self.folder.file(name)).ok()?;
+            let table = TableFile::<serde::de::IgnoredAny>::open(&self.folder.file(name)).ok()?;
             Some([Some(table.head.ledger), table.head.general])
         };
         [TABLE, BEFORE].into_iter().filter_map(named).flatten().flatten().collect()

@@ -73,10 +73,10 @@ const BEGINNING: usize = 8192;
 
 /// Blocks between two look-ups that are read rather than skipped: a system call takes as long as
 /// copying them.
-const NEAR: usize = 4;
+const NEAR: usize = 8;
 
-/// Blocks that are read at a time at most.
-const RUN: usize = 32;
+/// Blocks that are read at a time at most. New memory costs more than system calls.
+const RUN: usize = 16;
 
 /// The tier of a feature that so many documents have.
 pub(crate) fn tier(documents: u32) -> usize {
@@ -201,6 +201,8 @@ pub(crate) struct TableFile<R> {
     sections: [Section; SECTIONS],
     /// Names and labels of the documents, once they were needed: each look-up goes through all.
     names: OnceLock<Vec<(u64, u8)>>,
+    /// What the system says of the file.
+    pub found: Metadata,
 }
 
 /// Where a section is.
@@ -212,11 +214,11 @@ struct Section {
 }
 
 impl<R: DeserializeOwned> TableFile<R> {
-    /// Opens the table at `path`; also returns what the system says of the file.
+    /// Opens the table at `path`.
     ///
     /// # Errors
     /// [`Fault`]
-    pub(crate) fn open(path: &Path) -> Result<(Self, Metadata), Fault> {
+    pub(crate) fn open(path: &Path) -> Result<Self, Fault> {
         let (file, found) = open_known(path)?;
         let length = found.len();
         let mut start = vec![0; usize::try_from(length).unwrap_or(BEGINNING).min(BEGINNING)];
@@ -250,7 +252,7 @@ impl<R: DeserializeOwned> TableFile<R> {
         let index = index.chunks_exact(8).map(pair).collect();
         let id = Checksum::of(part.get(from..body)?);
         let (body, names) = (body as u64, OnceLock::new());
-        Ok((Self { file, head, id, index, body, sections, names }, found))
+        Ok(Self { file, head, id, index, body, sections, names, found })
     }
 }
 
@@ -324,6 +326,7 @@ impl<R> TableFile<R> {
         section: usize,
         ids: &[u32],
         is_open: impl Fn(usize) -> bool,
+        room: &mut Vec<u8>,
         mut found: impl FnMut(usize, &[u8]),
     ) -> Result<(), Fault> {
         let Section { ref blocks, records, width } = self.sections[section];
@@ -339,7 +342,7 @@ impl<R> TableFile<R> {
             }
         }
         let per_block = BLOCK / width;
-        let (mut room, mut rest) = (Vec::new(), places.as_slice());
+        let mut rest = places.as_slice();
         while let Some(&(first, _)) = rest.first() {
             let (mut number, mut end) = (1, first);
             while let Some(&(next, _)) = rest.get(number)
@@ -353,7 +356,7 @@ impl<R> TableFile<R> {
             rest = others;
             let mut wanted: Vec<usize> = own.iter().map(|&(block, _)| block).collect();
             wanted.dedup();
-            self.read(first..end + 1, &wanted, &mut room)?;
+            self.read(first..end + 1, &wanted, room)?;
             for &(block, at) in own {
                 let before = (block - blocks.start) * per_block;
                 let number = (records - before).min(per_block);
@@ -386,12 +389,14 @@ impl<R> TableFile<R> {
         mut found: impl FnMut(usize, &[u8]),
     ) -> Result<(), Fault> {
         let is_found = std::cell::RefCell::new(vec![false; ids.len()]);
+        let mut room = Vec::new();
         for tier in 0..TIERS {
             let mut new = Vec::new();
             self.look_up(
                 tier,
                 ids,
                 |at| !is_found.borrow()[at],
+                &mut room,
                 |at, row| {
                     new.push(at);
                     found(at, row);
@@ -419,6 +424,7 @@ impl<R> TableFile<R> {
             SINGLES,
             ids,
             |_| true,
+            &mut Vec::new(),
             |at, record| {
                 let single = LittleEndian::read_u32(&record[4..]);
                 found(at, single >> SINGLE_BITS, single as usize & ((1 << SINGLE_BITS) - 1));
