@@ -2,6 +2,8 @@
 //! A 64-bit checksum, which detects damage and names documents and sets. It is not a cryptographic
 //! hash: inputs with a given sum can be constructed.
 
+use std::io::{self, Write};
+
 /// A sum over words, order included.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Checksum(u64);
@@ -51,9 +53,61 @@ impl Checksum {
     }
 }
 
+/// The sum of bytes that are written one after the other.
+#[derive(Debug, Default)]
+pub(crate) struct Summing {
+    sum: Checksum,
+    /// The bytes of the last word so far.
+    last: [u8; 8],
+    /// The bytes so far.
+    pub length: u64,
+}
+
+impl Summing {
+    /// [`Checksum::of`] what was written.
+    pub(crate) fn value(mut self) -> u64 {
+        let filled = (self.length % 8) as usize;
+        self.last[filled..].fill(0);
+        self.sum.word(u64::from_le_bytes(self.last));
+        self.sum.word(self.length);
+        self.sum.value()
+    }
+}
+
+impl Write for Summing {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let filled = (self.length % 8) as usize;
+        let taken = bytes.len().min(8 - filled);
+        self.last[filled..filled + taken].copy_from_slice(&bytes[..taken]);
+        if filled + taken == 8 {
+            self.sum.word(u64::from_le_bytes(self.last));
+        }
+        self.length += taken as u64;
+        Ok(taken)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_sum_is_the_same_in_pieces() {
+        let bytes: Vec<u8> = (0..100u8).collect();
+        for length in 0..bytes.len() {
+            for piece in 1..20 {
+                let mut sum = Summing::default();
+                for own in bytes[..length].chunks(piece) {
+                    sum.write_all(own).unwrap();
+                }
+                assert_eq!(sum.value(), Checksum::of(&bytes[..length]), "{length} {piece}");
+            }
+        }
+    }
 
     #[test]
     fn every_flipped_bit_and_every_cut_changes_the_sum() {

@@ -106,17 +106,22 @@ impl Dataset {
     /// that are known otherwise: `knows` says so by column, or is empty. What no message of other
     /// folds has a fit without its fold has not learned.
     pub(crate) fn known_shares(&self, folds: &[usize], knows: &[bool]) -> Vec<f64> {
-        let number = folds.iter().max().map_or(0, |last| last + 1);
-        let mut own = vec![0u32; self.ids.len() * number];
-        for (document, &fold) in folds.iter().enumerate() {
+        /// A feature that no message has, or that messages of several folds have.
+        const NONE: u32 = u32::MAX;
+        const SEVERAL: u32 = NONE - 1;
+        let mut only = vec![NONE; self.ids.len()];
+        let fold = |document: usize| u32::try_from(folds[document]).unwrap_or(SEVERAL);
+        for document in 0..self.len() {
             for &column in self.row(document).into_iter().flatten() {
-                own[column as usize * number + fold] += 1;
+                let known = &mut only[column as usize];
+                *known =
+                    if [NONE, fold(document)].contains(known) { fold(document) } else { SEVERAL };
             }
         }
         let share = |document: usize| {
             let is_known = |&&column: &&u32| {
-                let own = own[column as usize * number + folds[document]];
-                knows.get(column as usize) == Some(&true) || self.with[column as usize] > own
+                let is_in_others = only[column as usize] != fold(document);
+                knows.get(column as usize) == Some(&true) || is_in_others
             };
             let [text, ..] = self.row(document);
             share(text.iter().filter(is_known).count(), text.len())

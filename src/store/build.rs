@@ -13,9 +13,9 @@ use hashbrown::hash_map::Entry;
 #[derive(Debug, Clone, Copy)]
 enum Known {
     /// One document has it: its number, and the block.
-    Single(u32, usize),
+    Single(u32, u8),
     /// The number of its row.
-    Row(usize),
+    Row(u32),
 }
 
 /// The numbers of a whole filter, and the records of its features and documents.
@@ -72,7 +72,7 @@ impl Builder {
         }
         let effect = &self.effects[number as usize];
         add_totals(&mut self.documents, &mut self.intercepts, effect, false);
-        for (block, ids) in document.features.iter().enumerate() {
+        for (block, ids) in (0..).zip(&document.features) {
             for &id in ids {
                 let place = match self.known.entry(id) {
                     Entry::Vacant(place) => {
@@ -82,18 +82,18 @@ impl Builder {
                     Entry::Occupied(place) => place.into_mut(),
                 };
                 let row = match *place {
-                    Known::Row(row) => row,
+                    Known::Row(row) => row as usize,
                     Known::Single(first, its_block) => {
                         let row = self.counts.len() / self.labels;
                         self.counts.resize(self.counts.len() + self.labels, 0);
                         self.sums.resize(self.sums.len() + self.intercepts.len(), Exact::default());
-                        *place = Known::Row(row);
+                        *place = Known::Row(u32::try_from(row).unwrap_or(u32::MAX));
                         let first = &self.effects[first as usize];
-                        add_to_row(&mut self.counts, &mut self.sums, row, first, its_block);
+                        add_to_row(&mut self.counts, &mut self.sums, row, first, its_block.into());
                         row
                     }
                 };
-                add_to_row(&mut self.counts, &mut self.sums, row, effect, block);
+                add_to_row(&mut self.counts, &mut self.sums, row, effect, usize::from(block));
             }
         }
     }
@@ -108,9 +108,10 @@ impl Builder {
         for (id, known) in ids {
             match known {
                 Known::Single(number, block) => {
-                    write_single(&mut sections.singles, id, number, block);
+                    write_single(&mut sections.singles, id, number, block.into());
                 }
                 Known::Row(row) => {
+                    let row = row as usize;
                     let counts = &self.counts[row * self.labels..][..self.labels];
                     let sums = &self.sums[row * problems..][..problems];
                     let tier = table::tier(counts.iter().sum());

@@ -10,16 +10,17 @@ use super::head::{Head, Reading, ledger_name};
 use super::journal::{self, Journal};
 use super::open::OpenTables;
 use super::table::{self, Fault, Sections, TableFile};
+use crate::fit::checksum::{Checksum, Summing};
 use byteorder::{ByteOrder, LittleEndian};
 use dbacl_files::atomic_file::{
     self, Access, Disk, SaveError, Storage, is_at, private_folder, remove_if_there,
 };
 use dbacl_files::lock::{Lock, LockError, Patience};
-use dbacl_files::reading::{if_there, open_to_change, read_regular};
+use dbacl_files::reading::{if_there, open_known, open_to_change, read_regular};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use std::fs;
-use std::io::{self, Seek, SeekFrom, Write};
+use std::io::{self, BufReader, Read, Seek, SeekFrom, Write};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
@@ -357,19 +358,27 @@ fn withdrawal(record: &[u8]) -> Option<u32> {
     (number.len() == 4).then(|| LittleEndian::read_u32(number))
 }
 
-/// A new ledger with these documents.
-pub(crate) fn ledger_bytes(reading: &Reading, documents: &[Document]) -> Vec<u8> {
-    /// Bytes of a record besides its features, unless it has very many.
-    const BESIDES: usize = frames::HEAD + 8;
-    let features: usize = documents.iter().flat_map(|own| &own.features).map(Vec::len).sum();
-    let mut bytes = Vec::with_capacity(4 * features + BESIDES * documents.len());
-    bytes.extend_from_slice(LEDGER_MAGIC);
-    let head = serde_json::to_vec(reading).unwrap_or_default();
-    frames::append(&mut bytes, |out| out.extend_from_slice(&head));
+/// Writes a new ledger with these documents.
+fn write_ledger(reading: &Reading, documents: &[Document], out: &mut dyn Write) -> io::Result<()> {
+    out.write_all(LEDGER_MAGIC)?;
+    let mut record = Vec::new();
+    let head = serde_json::to_vec(reading)?;
+    frames::append(&mut record, |out| out.extend_from_slice(&head));
+    out.write_all(&record)?;
     for document in documents {
-        frames::append(&mut bytes, |out| document.write(out));
+        record.clear();
+        frames::append(&mut record, |out| document.write(out));
+        out.write_all(&record)?;
     }
-    bytes
+    Ok(())
+}
+
+/// The sum and the length of what `write` writes.
+fn sum_of(write: impl FnOnce(&mut Summing) -> io::Result<()>) -> io::Result<(u64, u64)> {
+    let mut summing = Summing::default();
+    write(&mut summing)?;
+    let length = summing.length;
+    Ok((summing.value(), length))
 }
 
 /// A change of a filter, while which nobody else changes it.
@@ -431,11 +440,19 @@ impl Changing {
 
     /// Replaces one of the filter's files, with the mode of the table where it is new.
     pub(super) fn save(&self, name: &str, ours: &[u8], bytes: &[u8]) -> Result<()> {
+        self.save_written(name, ours, |out| out.write_all(bytes))
+    }
+
+    /// Saves what `write` writes.
+    fn save_written(
+        &self,
+        name: &str,
+        ours: &[u8],
+        write: impl Fn(&mut dyn Write) -> io::Result<()>,
+    ) -> Result<()> {
         let path = self.folder.file(name);
         let access = self.folder.access();
-        atomic_file::replace_with_access(&Disk, &path, ours, access, &mut |out| {
-            out.write_all(bytes)
-        })?;
+        atomic_file::replace_with_access(&Disk, &path, ours, access, &mut |out| write(out))?;
         self.folder.give(&path);
         Ok(())
     }
@@ -461,26 +478,31 @@ impl Changing {
         documents: &[Document],
         before: Before,
     ) -> Result<()> {
-        let ledger = ledger_bytes(&head.reading, documents);
-        head.ledger = ledger_name(&ledger);
-        head.ledger_bytes = ledger.len() as u64;
+        let reading = head.reading.clone();
+        let ledger = |out: &mut dyn Write| write_ledger(&reading, documents, out);
+        let failed = |error| FilterError::io(self.folder.path(), error);
+        let (sum, length) = sum_of(|out| ledger(out)).map_err(failed)?;
+        head.ledger = ledger_name(sum);
+        head.ledger_bytes = length;
         let name = head.ledger.clone();
         let path = self.folder.file(&name);
         // The present table may have the same ledger, with documents that were appended later.
-        let known = if_there(read_regular(&path)).map_err(|error| FilterError::io(&path, error))?;
-        if !known.as_ref().is_some_and(|known| known.starts_with(&ledger)) {
+        let known = if_there(open_known(&path)).map_err(|error| FilterError::io(&path, error))?;
+        let is_longer = known.as_ref().is_some_and(|(_, found)| found.len() > length);
+        let beginning = known.map(|(file, _)| {
+            sum_of(|out| io::copy(&mut BufReader::new(file).take(length), out).map(|_| ()))
+        });
+        let beginning = beginning.transpose().map_err(|error| FilterError::io(&path, error))?;
+        if beginning != Some((sum, length)) {
             self.clear(&name, LEDGER_MAGIC);
-            self.save(&name, LEDGER_MAGIC, &ledger)?;
+            self.save_written(&name, LEDGER_MAGIC, ledger)?;
         }
         // The ledger that is there has documents that were forgotten: it is replaced, but only once
         // the new table is in service.
-        let is_longer = known.is_some_and(|known| known.len() > ledger.len());
-        let shorter = (before == Before::Forgotten && is_longer).then_some(ledger);
+        let is_shortened = before == Before::Forgotten && is_longer;
         let written = self.write_table(head, sections, before);
-        if written.is_ok()
-            && let Some(ledger) = shorter
-        {
-            self.save(&name, LEDGER_MAGIC, &ledger)?;
+        if written.is_ok() && is_shortened {
+            self.save_written(&name, LEDGER_MAGIC, ledger)?;
         }
         if written.is_err() && !self.in_use().contains(&name) {
             let _ = fs::remove_file(self.folder.file(&name));
@@ -539,7 +561,7 @@ impl Changing {
             let mut bytes = read_regular(&path).map_err(failed)?;
             bytes.truncate(usize::try_from(head.ledger_bytes).unwrap_or(usize::MAX));
             bytes.extend_from_slice(&records);
-            head.ledger = ledger_name(&bytes);
+            head.ledger = ledger_name(Checksum::of(&bytes));
             self.save(&head.ledger, LEDGER_MAGIC, &bytes)?;
         }
         head.ledger_bytes += records.len() as u64;

@@ -2,7 +2,6 @@
 //! What a table says of the filter as a whole.
 
 use crate::fit::blocks::problems;
-use crate::fit::checksum::Checksum;
 use serde::{Deserialize, Serialize};
 
 /// How the features of a filter's documents were made. Features that were made in another way
@@ -57,7 +56,7 @@ impl<R> Head<R> {
     }
 }
 
-/// The name of a ledger that holds these bytes when it is created.
-pub(crate) fn ledger_name(bytes: &[u8]) -> String {
-    format!("ledger.{:016x}", Checksum::of(bytes))
+/// The name of a ledger whose bytes have this checksum when it is created.
+pub(crate) fn ledger_name(sum: u64) -> String {
+    format!("ledger.{sum:016x}")
 }
