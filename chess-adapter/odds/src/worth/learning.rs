@@ -91,7 +91,7 @@ pub struct Lesson<'a> {
     pub seed: u64,
     /// Quiet positions of other games, and White's points in them.
     pub positions: &'a [(Chess, f32)],
-    /// The share of the usual [`Kind::spread`] that values may move; 1 if little is known of them.
+    /// The share of the usual spread of a kind that values may move; 1 if little is known of them.
     pub spread: f32,
 }
 
