@@ -237,7 +237,7 @@ impl Model {
     ) -> PyResult<Bound<'py, PyAny>> {
         let mut numbers = Vec::new();
         self.each(texts, (threads, None), &mut |one| {
-            numbers.extend_from_slice(one.probabilities())
+            numbers.extend_from_slice(one.probabilities());
         })?;
         matrix(texts.py(), &numbers, self.model.labels().len())
     }
