@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """How good classifiers of few labelled texts are, beside the usual recipes of scikit-learn.
 
-    few.py [--words FILE] [--without-peers] DBACL-TEXT FOLDER [NUMBER...]
+    few.py [--words FILE] [--systems NAME,...] DBACL-TEXT FOLDER [NUMBER...]
 
 FOLDER has documents to learn and to test, as compare.py reads them. For each NUMBER of labels (16, 64, 256,
 1000), ten draws of documents to learn with as many of each label; a Markdown row with right answers on the
@@ -64,7 +64,7 @@ OTHERS = ("--unlabelled", "WORK/rest")
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--words")
-    parser.add_argument("--without-peers", action="store_true")
+    parser.add_argument("--systems", help="those of the table's columns that are wanted, with commas between")
     parser.add_argument("program")
     parser.add_argument("folder")
     parser.add_argument("numbers", nargs="*", type=int, default=[16, 64, 256, 1000])
@@ -82,7 +82,9 @@ def main():
         words = [(label, word) for label, text in rows for word in text.split()]
         systems["words"] = ours(words=words)
         systems["words and the other texts"] = ours(*OTHERS, words=words)
-    systems |= {} if asked.without_peers else PEERS
+    systems |= PEERS
+    if asked.systems:
+        systems = {title: systems[title] for title in asked.systems.split(",")}
     everything, test = list(lines_of(folder, "train")), list(lines_of(folder, "test"))
     labels = sorted({label for label, _ in everything})
     truth, texts = [label for label, _ in test], [text for _, text in test]
