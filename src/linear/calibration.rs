@@ -16,6 +16,8 @@ use dbacl_numeric::elementary::{exp, log, real};
 
 /// Probabilities of the truth are taken for at least this much.
 const SMALLEST: f64 = 1e-12;
+/// So many of them have a product that is not too small for a number.
+const FACTORS: usize = 16;
 /// Logarithms of the slopes and of the prior's features that are tried.
 const SLOPES: [f64; 2] = [-4.0, 6.0];
 const PRIORS: [f64; 2] = [-7.0, 7.0];
@@ -102,6 +104,14 @@ pub(crate) fn calibrate(samples: &[Sample<'_>], prior: &[f64]) -> Calibration {
     with_more(samples, prior, MORE[enough], NEAR).0
 }
 
+/// A sample at some slope: what its margins and the prior say of the truth.
+struct Term {
+    votes: f64,
+    known: f64,
+    prior: f64,
+    weight: f32,
+}
+
 /// The calibration with `more` further features, as exactly as `near` says, and its loss.
 fn with_more(samples: &[Sample<'_>], prior: &[f64], more: f64, near: f64) -> (Calibration, f64) {
     let weights: f64 = samples.iter().map(|sample| f64::from(sample.weight)).sum();
@@ -109,31 +119,46 @@ fn with_more(samples: &[Sample<'_>], prior: &[f64], more: f64, near: f64) -> (Ca
         let distance = found - log(usual);
         distance * distance / (2.0 * real(samples.len()))
     };
-    let mut shares = vec![0.0; samples.len()];
+    // Samples of one weight together, so that a product of probabilities has one logarithm.
+    let mut sorted: Vec<&Sample<'_>> = samples.iter().collect();
+    sorted.sort_by(|a, b| a.weight.total_cmp(&b.weight));
+    let mut terms: Vec<Term> = Vec::with_capacity(samples.len());
     let mut best_prior = |log_slope: f64| {
         let slope = exp(log_slope);
-        for (share, sample) in shares.iter_mut().zip(samples) {
-            let highest = sample.margins.iter().copied().fold(f32::NEG_INFINITY, f32::max);
-            let slope = slope * self::share(f64::from(sample.known), more);
-            let of = |margin: f32| exp(slope * (f64::from(margin) - f64::from(highest)));
-            let sum: f64 = sample.margins.iter().map(|&margin| of(margin)).sum();
-            *share = of(sample.margins[sample.truth]) / sum;
-        }
+        terms.clear();
+        terms.extend(sorted.iter().map(|sample| {
+            let known = f64::from(sample.known);
+            let share = softmax(sample.margins, sample.truth, slope * share(known, more));
+            Term { votes: known * share, known, prior: prior[sample.truth], weight: sample.weight }
+        }));
         let pulled = pull(log_slope, USUAL.slope);
         golden(PRIORS, near, |log_prior| {
             let h = exp(log_prior);
-            let loss = |(sample, share): (&Sample<'_>, &f64)| {
-                let known = f64::from(sample.known);
-                let p = (known * share + h * prior[sample.truth]) / (known + h);
-                -f64::from(sample.weight) * log(p.max(SMALLEST))
-            };
-            let all: f64 = samples.iter().zip(&shares).map(loss).sum();
+            let p = |term: &Term| ((term.votes + h * term.prior) / (term.known + h)).max(SMALLEST);
+            let loss = |own: &[Term]| -f64::from(own[0].weight) * log(own.iter().map(p).product());
+            let equal = terms.chunk_by(|a, b| a.weight == b.weight);
+            let all: f64 = equal.flat_map(|own| own.chunks(FACTORS)).map(loss).sum();
             all / weights + pulled + pull(log_prior, USUAL.prior)
         })
     };
     let (log_slope, _) = golden(SLOPES, near, |log_slope| best_prior(log_slope).1);
     let (log_prior, loss) = best_prior(log_slope);
     (Calibration { slope: exp(log_slope), prior: exp(log_prior), more }, loss)
+}
+
+/// The share of class `truth` by these margins.
+fn softmax(margins: &[f32], truth: usize, slope: f64) -> f64 {
+    let highest = margins.iter().copied().fold(f32::NEG_INFINITY, f32::max);
+    let (mut sum, mut own) = (0.0, 0.0);
+    for (class, &margin) in margins.iter().enumerate() {
+        let distance = f64::from(margin) - f64::from(highest);
+        let part = if distance == 0.0 { 1.0 } else { exp(slope * distance) };
+        sum += part;
+        if class == truth {
+            own = part;
+        }
+    }
+    own / sum
 }
 
 /// Where a function that falls and then rises is smallest between two places, and its value there.

@@ -59,9 +59,11 @@ pub(crate) fn resume<S: Sum>(
     };
     let mut order = training.part.to_vec();
     order.sort_by(|a, b| key(a).cmp(&key(b)));
+    let scales = table.scales();
     let mut squares = vec![0.0f32; documents.len()];
     for &at in &order {
-        squares[at as usize] = narrow(table.square(&documents.member(at)));
+        squares[at as usize] =
+            narrow(table.square(&documents.member(at), |column| scales[column as usize]));
     }
     let mut is_active = vec![true; documents.len()];
     let (mut shuffle, mut desk) = (SplitMix64::new(1), Desk::default());

@@ -102,37 +102,43 @@ impl<S: Sum> Table<S> {
 
     /// The margins of a document, by problem.
     pub(crate) fn margins(&self, member: &Member<'_>, out: &mut [f64]) {
-        self.margins_with(member, out, &mut vec![0.0; self.problems]);
-    }
-
-    fn margins_with(&self, member: &Member<'_>, out: &mut [f64], lanes: &mut [f32]) {
         for (out, intercept) in out.iter_mut().zip(self.intercepts()) {
             *out = intercept;
         }
         for (columns, input) in member.parts() {
             for run in columns.chunks(RUN) {
-                if let [lane] = lanes {
-                    // the same sums, without loops over one problem
-                    *lane = 0.0;
-                    for &column in run {
-                        let row = &self.rows[2 * column as usize..][..2];
-                        *lane += row[0].scale() * row[1].value();
-                    }
-                } else {
-                    lanes.fill(0.0);
-                    for &column in run {
-                        let row = self.row(column);
-                        let scale = row[0].scale();
-                        for (lane, sum) in lanes.iter_mut().zip(&row[1..]) {
-                            *lane += scale * sum.value();
-                        }
-                    }
-                }
-                for (out, &lane) in out.iter_mut().zip(lanes.iter()) {
-                    *out += f64::from(input) * f64::from(lane);
+                let mut rest = &mut out[..self.problems];
+                while !rest.is_empty() {
+                    let own = rest.len();
+                    let width = match own {
+                        16.. => self.add_lanes::<16>(run, input, rest),
+                        8.. => self.add_lanes::<8>(run, input, rest),
+                        4.. => self.add_lanes::<4>(run, input, rest),
+                        2.. => self.add_lanes::<2>(run, input, rest),
+                        _ => self.add_lanes::<1>(run, input, rest),
+                    };
+                    rest = &mut rest[width..];
                 }
             }
         }
+    }
+
+    /// Adds what columns say to the first N of `out`, the margins of the last problems; returns N.
+    /// As many lanes as registers hold are added up at once.
+    fn add_lanes<const N: usize>(&self, run: &[u32], input: f32, out: &mut [f64]) -> usize {
+        let first = 1 + self.problems - out.len();
+        let mut lanes = [0.0f32; N];
+        for &column in run {
+            let row = self.row(column);
+            let scale = row[0].scale();
+            for (lane, sum) in lanes.iter_mut().zip(&row[first..][..N]) {
+                *lane += scale * sum.value();
+            }
+        }
+        for (out, lane) in out.iter_mut().zip(lanes) {
+            *out += f64::from(input) * f64::from(lane);
+        }
+        N
     }
 
     /// The margins of a few problems of a document.
@@ -159,12 +165,17 @@ impl<S: Sum> Table<S> {
         }
     }
 
+    /// The scales of all columns, which lie closer together in a list of their own.
+    pub(crate) fn scales(&self) -> Vec<f32> {
+        self.rows.chunks_exact(self.problems + 1).map(|row| row[0].scale()).collect()
+    }
+
     /// The squared length of a document: each square times the column's scale.
-    pub(crate) fn square(&self, member: &Member<'_>) -> f64 {
+    pub(crate) fn square(&self, member: &Member<'_>, scale: impl Fn(u32) -> f32) -> f64 {
         let intercept = f64::from(self.intercept_input);
         let mut square = intercept * intercept;
         for (columns, input) in member.parts() {
-            let scales = columns.iter().map(|&column| f64::from(self.row(column)[0].scale()));
+            let scales = columns.iter().map(|&column| f64::from(scale(column)));
             square += f64::from(input) * f64::from(input) * scales.sum::<f64>();
         }
         square
@@ -180,7 +191,7 @@ impl<S: Sum> Table<S> {
     /// A document with the dual variables 0 is learned so; one that has been learned is learned
     /// once more. The cost of `member` is C.
     pub(crate) fn visit(&mut self, member: &Member<'_>, duals: &mut [f32]) {
-        let square = self.square(member);
+        let square = self.square(member, |column| self.row(column)[0].scale());
         let cost = f64::from(member.cost);
         self.step(member, square, cost, duals, true, &mut Desk::default());
     }
@@ -204,7 +215,7 @@ impl<S: Sum> Table<S> {
         if open.len() * SPARSE < self.problems {
             self.few_margins(member, open, margins, lanes);
         } else {
-            self.margins_with(member, margins, lanes);
+            self.margins(member, margins);
         }
         is_positive.clear();
         is_positive.resize(self.problems, false);

@@ -17,6 +17,7 @@ use crate::text::shorten;
 use crate::text::table::{Fitted, LOSS, Scale, Table};
 use crate::text::threads;
 use dbacl_numeric::elementary::{narrow, real};
+use std::cmp::Reverse;
 use std::ops::Range;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
@@ -156,7 +157,7 @@ struct Corpus<'a> {
     origins: Vec<u32>,
     /// Whether each labelled text has features, known or not.
     has_features: Vec<bool>,
-    /// Features by column, rising.
+    /// Features by column.
     features: Vec<u32>,
     /// How many of [`REPEATS`] must add features for each of these to be one.
     levels: Vec<u8>,
@@ -365,7 +366,8 @@ impl<'a> Corpus<'a> {
         columns
     }
 
-    /// Numbers the features that enough documents have by their own order.
+    /// Numbers the features that enough documents have, the most frequent ones first, whose rows
+    /// lie together in memory then.
     fn number(&mut self, counts: &[u32]) {
         let occurring = || counts.iter().zip(&self.levels).filter(|(_, level)| **level == 0);
         let cells: usize = occurring().map(|(&count, _)| count as usize).sum();
@@ -379,7 +381,7 @@ impl<'a> Corpus<'a> {
             .filter(|(column, _)| counts[*column as usize] >= self.least)
             .map(|(column, &feature)| (feature, column))
             .collect();
-        kept.sort_unstable();
+        kept.sort_unstable_by_key(|&(feature, column)| (Reverse(counts[column as usize]), feature));
         let mut new = vec![u32::MAX; all.len()];
         for (number, &(_, column)) in (0u32..).zip(&kept) {
             new[column as usize] = number;
@@ -743,19 +745,24 @@ impl<'a> Corpus<'a> {
     /// The table of the fit of all documents.
     fn table(&self, fit: &Fit, part: &(Vec<u32>, Vec<u32>), scale: Scale, repeats: usize) -> Table {
         let frequencies = scales::frequencies(&self.documents, &part.1, self.features.len());
+        let mut order: Vec<(u32, u32)> = self.features.iter().copied().zip(0..).collect();
+        order.sort_unstable();
+        let (features, columns): (Vec<u32>, Vec<u32>) = order.into_iter().unzip();
         let weights = |at: usize, out: &mut [f32]| {
             for (table, _) in &fit.ranges {
                 let problems = table.problems();
                 let own = problems.start as usize..problems.end as usize;
-                table.weights(u32::try_from(at).unwrap_or(u32::MAX), &mut out[own]);
+                table.weights(columns[at], &mut out[own]);
             }
         };
-        let importance =
-            |at: usize| (f64::from(fit.scales[at]) * f64::from(frequencies[at].max(1))).sqrt();
+        let importance = |at: usize| {
+            let column = columns[at] as usize;
+            (f64::from(fit.scales[column]) * f64::from(frequencies[column].max(1))).sqrt()
+        };
         let intercepts = fit.ranges.iter().flat_map(|(table, _)| table.intercepts()).map(narrow);
         let fitted = Fitted {
             problems: self.problems,
-            features: &self.features,
+            features: &features,
             weights: &weights,
             importance: &importance,
             intercepts: intercepts.collect(),

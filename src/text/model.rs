@@ -323,11 +323,13 @@ impl Prediction {
         let deciding =
             if self.preferences.is_empty() { &self.probabilities } else { &self.preferences };
         let of = |at: usize| deciding[at];
-        let mut order: Vec<usize> = (0..self.probabilities.len()).collect();
         let by = |&a: &usize, &b: &usize| of(b).total_cmp(&of(a)).then(a.cmp(&b));
-        if k == 0 {
-            return Vec::new();
+        match k {
+            0 => return Vec::new(),
+            1 => return (0..self.probabilities.len()).min_by(by).into_iter().collect(),
+            _ => {}
         }
+        let mut order: Vec<usize> = (0..self.probabilities.len()).collect();
         if k < order.len() {
             order.select_nth_unstable_by(k - 1, by);
             order.truncate(k);
