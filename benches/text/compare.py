@@ -177,6 +177,10 @@ pipeline = make_pipeline(TfidfVectorizer(sublinear_tf=True, min_df=2, **cut), Li
 pipeline.fit([row[1] for row in rows], [row[0] for row in rows])
 pickle.dump(pipeline, open(model, "wb"))
 """
+# Runs of characters within words as well.
+SKLEARN_BOTH = SKLEARN.replace("make_pipeline(Tf", "make_pipeline(make_union(TfidfVectorizer(sublinear_tf=True, "
+    "min_df=2, analyzer='char_wb', ngram_range=(2, 5)), Tf").replace("**cut), ", "**cut)), ").replace(
+    "import make_pipeline", "import make_pipeline, make_union")
 SKLEARN_PREDICT = """
 import sys, pickle
 work, model, _ = sys.argv[1:4]
@@ -208,6 +212,7 @@ def systems(autotune):
         ),
         "vowpalwabbit": peer(VW, VW_PREDICT, "vw.model"),
         "scikit-learn": peer(SKLEARN, SKLEARN_PREDICT, "sklearn.pickle"),
+        "scikit-learn with characters": peer(SKLEARN_BOTH, SKLEARN_PREDICT, "sklearn.pickle"),
     }
 
 
@@ -293,7 +298,7 @@ def main():
     head = "set | labels | system | accuracy % | macro-F1 % | training s | prediction s"
     head += " | MB | memory MB"
     print("| " + head + " |\n|" + "---|" * 9)
-    for name in SETS:
+    for name in options.sets.split(","):
         for number in (0, 1000):
             for title in systems(0):
                 row = known.get((name, number, title))
