@@ -284,9 +284,9 @@ def overview(record):
                 better = sum(value(one["measures"]) < value(mine) for _, one in others)
                 return f"{shown} ({better + 1})"
 
-            cells = [name, placed(order_of, percent(mine["area"], 3))]
+            cells = [name, placed(lambda one: one["unsure"][0], percent(1 - mine["unsure"][0]))]
+            cells.append(placed(order_of, percent(mine["area"], 3)))
             cells.append(placed(KINDS["wrong"], percent(mine["wrong"][0])))
-            cells.append(placed(lambda one: one["unsure"][0], percent(mine["unsure"][0])))
             cells.append(placed(KINDS["lost"], percent(mine["lost"][0])))
             cells.append(placed(KINDS["errors"], percent(mine["error"][0])))
             best = others[0] if others else None
@@ -296,7 +296,7 @@ def overview(record):
             else:
                 cells.append("-")
             table.append((False, cells))
-    head = ["task", "(1-AUC) %", "wrong %", "unsure %", "lost %", "error %"]
+    head = ["task", "decided %", "(1-AUC) %", "wrong %", "lost %", "error %"]
     return Table([*head, "best ranking of the others"], table)
 
 
@@ -621,11 +621,11 @@ def html(record):
         f"<p>{markup.escape(sizes(record))}</p>\n",
         "<p>Rows stand in order of (1-AUC), the best first; rows of dbacl are tinted. Numbers in "
         "brackets hold 95 % of the resamplings. <i>Wrong</i> are confident verdicts that are wrong, "
-        "<i>unsure</i> is the share of messages without a confident verdict, <i>missed</i> is spam "
-        "called ham, <i>error</i> counts unsure messages as ham, <i>fewest</i> are the errors at the best "
-        "of all thresholds, <i>at 0.1 %</i> is the spam found if so much ham may be lost. <i>Chance</i> "
-        "is how likely so large a difference to the mail filter is if both are equally good; "
-        "clear means a chance below 0.05.</p>\n",
+        "<i>unsure</i> is the share of messages without a confident verdict, <i>decided</i> that of all "
+        "others, <i>missed</i> is spam called ham, <i>error</i> counts unsure messages as ham, "
+        "<i>fewest</i> are the errors at the best of all thresholds, <i>at 0.1 %</i> is the spam found "
+        "if so much ham may be lost. <i>Chance</i> is how likely so large a difference to the mail "
+        "filter is if both are equally good; clear means a chance below 0.05.</p>\n",
     ]
 
     def put(title, name, *remarks):

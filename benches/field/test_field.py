@@ -575,8 +575,8 @@ class Pages(Case):
         }
         (_, cells), *others = page.overview(record).rows
         self.assertEqual(others, [])
-        self.assertEqual(cells[:2], ["Batch", "2.000 (2)"])
-        self.assertEqual(cells[2], "33.33 (1)")  # two of six are confidently wrong
+        # Of six, one is unsure, and two are confidently wrong.
+        self.assertEqual(cells[:4], ["Batch", "83.33 (1)", "2.000 (2)", "33.33 (1)"])
         self.assertEqual(cells[-1], "good, defaults: 1.000")
         found = page.sections(record)["batch"]
         self.assertEqual(found[-1], ("", "Not run: late, defaults.\n"))
