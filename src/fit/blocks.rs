@@ -3,8 +3,9 @@
 //! and verdicts share: inputs, scales and costs.
 //!
 //! ```text
-//! input of a feature   v_b / sqrt(known features of the block)    v: 1, 0.85 and 0.3
-//! scale of a feature   ln((N+1)/df)^1.5       N messages, df of them with the feature
+//! input of a feature   v_b / sqrt(k^(1-h) a^h)   k known features of the block, a in all, h to 1/2
+//!                                                v: 1, 0.85 and 0.3
+//! scale of a feature   ln((N+1)/df)^p         N messages, df of them with the feature, p to 1.5
 //! weight               scale * sum            sum over messages of dual variable * y * input
 //! ```
 //!
@@ -12,7 +13,7 @@
 //! second; of more labels each has a problem of its own, that label against all others.
 
 use crate::linear::scales;
-use dbacl_numeric::elementary::narrow;
+use dbacl_numeric::elementary::{exp, log, narrow, real};
 
 /// Blocks of a message: the text, tags of what the sender's side wrote, and tags that say whether
 /// sender, relays and links belong together.
@@ -28,6 +29,17 @@ pub(crate) const INTERCEPT: f64 = 0.1;
 /// The power of a feature's rarity in its scale.
 const RARITY: f64 = 1.5;
 
+/// The same for [`SMALL`] messages: with so few, rarity tells little. It grows with their number
+/// until there are twice as many.
+const RARITY_OF_SMALL: f64 = 1.0;
+
+/// A small number of messages.
+const SMALL: usize = 20;
+
+/// With up to so many messages, new features count as much as known ones in the length of a
+/// message; with more they count less.
+const NEW_TO_MOST: usize = 400;
+
 /// The cost C of a message within the margin.
 pub(crate) const COST: f64 = 1.0;
 
@@ -42,9 +54,19 @@ pub(crate) fn intercept() -> f32 {
     narrow(INTERCEPT)
 }
 
-/// The input of the features of each block that has so many known ones.
-pub(crate) fn inputs(known: [usize; BLOCKS]) -> [f32; BLOCKS] {
-    std::array::from_fn(|block| crate::linear::input(WEIGHTS[block], known[block]))
+/// The input of the known features of each block, of which there are so many in all, in a fit of so
+/// many messages. The more features are new, the less the known ones say of a message.
+pub(crate) fn inputs(
+    known: [usize; BLOCKS],
+    all: [usize; BLOCKS],
+    messages: usize,
+) -> [f32; BLOCKS] {
+    let share = 0.5 * (real(NEW_TO_MOST) / real(messages.max(1))).min(1.0);
+    let length = |block: usize| {
+        let [known, all] = [known[block], all[block]].map(|own| real(own.max(1)));
+        known * exp(share * log(all / known))
+    };
+    std::array::from_fn(|block| narrow(WEIGHTS[block] / length(block).sqrt()))
 }
 
 /// The score in a problem: `sums` are the weights of each block's features, `intercept` is what the
@@ -87,6 +109,7 @@ pub(crate) fn least_documents(documents: &[u32]) -> u32 {
 #[derive(Debug, Clone)]
 pub(crate) struct Scales {
     all: usize,
+    power: f64,
     least: u32,
     kept: Vec<f32>,
 }
@@ -94,8 +117,8 @@ pub(crate) struct Scales {
 impl Scales {
     /// The scales, given the messages of each label, `least` of which must contain a feature.
     pub(crate) fn new(documents: &[u32], least: u32) -> Self {
-        let all = documents.iter().map(|&own| own as usize).sum();
-        Self { all, least: least.max(1), kept: Vec::new() }
+        let all = messages(documents);
+        Self { all, power: power(all), least: least.max(1), kept: Vec::new() }
     }
 
     /// The scale of a feature that so many messages contain; 0 if it takes no part.
@@ -106,16 +129,27 @@ impl Scales {
         }
         let at = with as usize;
         if at >= KEPT {
-            return scales::rarity(self.all, with, RARITY);
+            return scales::rarity(self.all, with, self.power);
         }
         if self.kept.len() <= at {
             self.kept.resize(at + 1, f32::NAN);
         }
         if self.kept[at].is_nan() {
-            self.kept[at] = scales::rarity(self.all, with, RARITY);
+            self.kept[at] = scales::rarity(self.all, with, self.power);
         }
         self.kept[at]
     }
+}
+
+/// The number of messages, given that of each label.
+pub(crate) fn messages(documents: &[u32]) -> usize {
+    documents.iter().map(|&own| own as usize).sum()
+}
+
+/// The power of rarity with so many messages.
+fn power(messages: usize) -> f64 {
+    let growth = log(real(messages.max(SMALL)) / real(SMALL)) / log(2.0);
+    RARITY_OF_SMALL + (RARITY - RARITY_OF_SMALL) * growth.min(1.0)
 }
 
 /// The number of the greatest score; of equal ones the first.
@@ -151,6 +185,23 @@ mod tests {
         assert_eq!(scales.of(1), 0.0);
         for with in [2, 7, 2, 50] {
             assert!((scales.of(with) - expected(f64::from(with))).abs() < 1e-6, "{with}");
+        }
+    }
+
+    #[test]
+    fn rarity_counts_more_once_there_are_many_messages() {
+        for (messages, expected) in [(3, 1.0), (20, 1.0), (40, 1.5), (4000, 1.5)] {
+            assert!((power(messages) - expected).abs() < 1e-12, "{messages}");
+        }
+        assert!((power(28) - 1.243).abs() < 1e-3);
+    }
+
+    #[test]
+    fn known_features_say_less_among_new_ones() {
+        assert_eq!(inputs([16, 0, 4], [16, 0, 4], 9), [0.25, 0.85, 0.15]);
+        for (messages, expected) in [(0, 0.125), (400, 0.125), (800, 0.176_777), (400_000, 0.25)] {
+            let [found, ..] = inputs([16, 1, 1], [256, 1, 1], messages);
+            assert!((found - expected).abs() < 1e-3, "{messages} {found}");
         }
     }
 

@@ -97,7 +97,8 @@ impl GeneralModel {
         for document in 0..data.len() {
             let mut sums = vec![[0.0; BLOCKS]; problems];
             let mut known = [0; BLOCKS];
-            for (block, columns) in data.row(document).into_iter().enumerate() {
+            let row = data.row(document);
+            for (block, columns) in row.into_iter().enumerate() {
                 for &column in columns {
                     let column = column as usize;
                     known[block] += usize::from(self.knows[column] || takes_part(column));
@@ -107,7 +108,7 @@ impl GeneralModel {
                     }
                 }
             }
-            let inputs = inputs(known).map(f64::from);
+            let inputs = inputs(known, row.map(<[u32]>::len), data.len()).map(f64::from);
             let each = sums.iter().zip(&self.intercepts);
             let own = each.map(|(sum, intercept)| score(*sum, inputs, *intercept));
             all.extend(self.same.scores(&own.collect::<Vec<f64>>()));

@@ -293,7 +293,8 @@ impl Problem<'_> {
                 is_left_out.fill(false);
             }
         }
-        let all_inputs = (0..data.len()).map(|at| inputs(self.known(&fit.scales, at))).collect();
+        let number = fit.part.len();
+        let all_inputs = (0..data.len()).map(|at| self.inputs(&fit.scales, number, at)).collect();
         let has_general = share > 0.0;
         let knows = general.filter(|_| has_general).map_or(&[][..], |general| &general.knows);
         let known = data.known_shares(&folds, knows);
@@ -332,11 +333,13 @@ impl Problem<'_> {
         Ok(())
     }
 
-    /// How many features of each block of a message are known, where features have these scales.
-    fn known(&self, scales: &[f32], document: usize) -> [usize; BLOCKS] {
+    /// The inputs of a message in a fit of so many, where features have these scales.
+    fn inputs(&self, scales: &[f32], messages: usize, document: usize) -> [f32; BLOCKS] {
         let knows = |column: usize| self.general.is_some_and(|general| general.knows[column]);
         let is_known = |&&column: &&u32| scales[column as usize] > 0.0 || knows(column as usize);
-        self.data.row(document).map(|columns| columns.iter().filter(is_known).count())
+        let row = self.data.row(document);
+        let known = row.map(|columns| columns.iter().filter(is_known).count());
+        inputs(known, row.map(<[u32]>::len), messages)
     }
 
     /// Fits all problems on the messages that are not `left_out`.
@@ -361,7 +364,7 @@ impl Problem<'_> {
         for &at in &part {
             let at = at as usize;
             columns.clear();
-            let inputs = inputs(self.known(&scales, at));
+            let inputs = self.inputs(&scales, part.len(), at);
             let blocks: [Block; BLOCKS] = std::array::from_fn(|block| {
                 let start = columns.len();
                 let own = data.row(at)[block].iter();
@@ -390,7 +393,7 @@ impl Problem<'_> {
     fn scores(&self, fit: &Fit, document: usize) -> Vec<f64> {
         let width = problems(self.data.width);
         let mut scores: Vec<f64> = fit.table.intercepts().collect();
-        let inputs = inputs(self.known(&fit.scales, document));
+        let inputs = self.inputs(&fit.scales, fit.part.len(), document);
         let mut row = vec![0.0; width];
         for (columns, input) in self.data.row(document).into_iter().zip(inputs) {
             let mut sums = vec![0.0; width];

@@ -149,8 +149,8 @@ impl Caution {
 /// category. The fit shrinks scores by itself when there is little to learn, so the margins grow.
 pub(crate) fn margins(smaller: usize, caution: f64) -> (f64, f64) {
     let growth = log(real(smaller.max(10)) / 10.0);
-    let low = (0.17 + 0.05 * growth).min(0.33);
-    let high = (0.38 + 0.07 * growth).min(0.53);
+    let low = (0.16 + 0.035 * growth).min(0.33);
+    let high = (0.34 + 0.08 * growth).min(0.53);
     (-low * caution, high * caution)
 }
 

@@ -13,7 +13,7 @@ use super::report::Outcome;
 use super::weighing::Weights;
 use crate::error::{Warning, WarningSink};
 use crate::fit::blocks::{
-    BLOCKS, COST, Scales, costs, inputs, intercept, least_documents, positive, problems,
+    BLOCKS, COST, Scales, costs, inputs, intercept, least_documents, messages, positive, problems,
 };
 use crate::fit::joint::Wishes;
 use crate::linear::{Block, Exact, Member, Table};
@@ -226,13 +226,14 @@ impl Change<'_> {
         let general = general.map(|general| Weights::of(&general.tables, &ids)).transpose();
         let general = general.map_err(fault)?;
         let mut scales = Scales::new(&tables.documents, least_documents(&tables.documents));
-        let mut known = [0; BLOCKS];
+        let (mut known, mut all) = ([0; BLOCKS], [0; BLOCKS]);
         let mut columns: [Vec<u32>; BLOCKS] = Default::default();
         let mut own = Vec::new();
         for at in 0..ids.len() {
             let scale = scales.of(rows.all(at));
             let block = message.block(at);
             let is_known = general.as_ref().is_some_and(|general| general.known[at]);
+            all[block] += 1;
             known[block] += usize::from(scale > 0.0 || is_known);
             if scale > 0.0 {
                 columns[block].push(u32::try_from(own.len()).unwrap_or(u32::MAX));
@@ -247,7 +248,7 @@ impl Change<'_> {
             table.sums(column).copy_from_slice(rows.sums(at));
         }
         table.intercept().copy_from_slice(&tables.intercepts);
-        let inputs = inputs(known);
+        let inputs = inputs(known, all, messages(&tables.documents));
         let blocks: [Block; BLOCKS] = std::array::from_fn(|block| Block {
             columns: u32::try_from(columns[block].len()).unwrap_or(u32::MAX),
             input: inputs[block],

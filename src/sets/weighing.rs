@@ -2,7 +2,9 @@
 //! What a filter's tables say of a message: weights, scores and support.
 
 use super::message::Message;
-use crate::fit::blocks::{BLOCKS, Scales, inputs, intercept, least_documents, problems, score};
+use crate::fit::blocks::{
+    BLOCKS, Scales, inputs, intercept, least_documents, messages, problems, score,
+};
 use crate::fit::dataset::share;
 use crate::fit::general::SameLabels;
 use crate::fit::rule::{Rule, Support};
@@ -121,32 +123,39 @@ impl Weighing {
                 *one += rule.general * other;
             }
         }
-        Ok(Self::new(message, known, each, &intercepts))
+        Ok(Self::new(message, messages(&tables.documents), known, each, &intercepts))
     }
 
-    fn new(message: &Message, known: Vec<bool>, weights: Vec<f32>, intercepts: &[f64]) -> Self {
+    fn new(
+        message: &Message,
+        learned: usize,
+        known: Vec<bool>,
+        weights: Vec<f32>,
+        intercepts: &[f64],
+    ) -> Self {
         let width = intercepts.len();
-        let (mut counts, mut texts) = ([0; BLOCKS], 0);
+        let (mut counts, mut all) = ([0; BLOCKS], [0; BLOCKS]);
         let mut sums = vec![[0.0; BLOCKS]; width];
         for (at, own) in weights.chunks_exact(width).enumerate() {
             let block = message.block(at);
-            texts += usize::from(block == 0);
+            all[block] += 1;
             counts[block] += usize::from(known[at]);
             for (sum, &weight) in sums.iter_mut().zip(own) {
                 sum[block] += f64::from(weight);
             }
         }
-        let inputs = inputs(counts).map(f64::from);
+        let inputs = inputs(counts, all, learned).map(f64::from);
         let each = sums.iter().zip(intercepts);
         let each = each.map(|(sum, own)| score(*sum, inputs, *own));
         let mut scores: Vec<f64> = each.collect();
         let part = match intercepts {
-            [intercept] => highest_part(message, &known, &weights, *intercept),
+            [intercept] => highest_part(message, learned, &known, &weights, *intercept),
             _ => f64::NEG_INFINITY,
         };
         if width == problems(2) {
             scores.insert(0, 0.0);
         }
+        let [texts, ..] = all;
         let support = Support { texts, known: share(counts[0], texts), part };
         Self { known, weights, inputs, scores, support }
     }
@@ -162,14 +171,23 @@ fn for_problems(same: &SameLabels, own: &[f64]) -> Vec<f64> {
 }
 
 /// The highest score of a part of the text.
-fn highest_part(message: &Message, known: &[bool], weights: &[f32], intercept: f64) -> f64 {
-    let texts = (0..message.len()).filter(|&at| known[at] && message.block(at) == 0);
-    let mut texts: Vec<usize> = texts.collect();
+fn highest_part(
+    message: &Message,
+    learned: usize,
+    known: &[bool],
+    weights: &[f32],
+    intercept: f64,
+) -> f64 {
+    let (mut texts, new): (Vec<usize>, Vec<usize>) =
+        (0..message.len()).filter(|&at| message.block(at) == 0).partition(|&at| known[at]);
+    let all = texts.len() + new.len();
     texts.sort_unstable_by_key(|&at| message.place(at));
     let last = texts.len().saturating_sub(PART / 2).max(1);
     let parts = (0..last).step_by(PART / 2).map(|start| {
         let part = &texts[start..texts.len().min(start + PART)];
-        let [input, ..] = inputs([part.len(), 0, 0]);
+        // New features are taken to be everywhere.
+        let in_part = part.len() * all / texts.len().max(1);
+        let [input, ..] = inputs([part.len(), 0, 0], [in_part, 0, 0], learned);
         part.iter().map(|&at| f64::from(weights[at])).sum::<f64>() * f64::from(input) + intercept
     });
     parts.fold(f64::NEG_INFINITY, f64::max)
@@ -206,7 +224,7 @@ mod tests {
             let mut weights = vec![-2.0; message.len()];
             spam.for_each(|number| weights[places[number]] = 3.0);
             let known = vec![true; message.len()];
-            Weighing::new(&message, known, weights, &[-0.5]).support.part
+            Weighing::new(&message, 99, known, weights, &[-0.5]).support.part
         };
         let run = |weight: f64, features: f64| weight * features.sqrt() - 0.5;
         assert!((part(1000, 0..0) - run(-2.0, 1000.0 - 768.0)).abs() < 1e-4);
@@ -225,7 +243,7 @@ mod tests {
         weights[places[3]] = 1.0;
         weights[places[20]] = 2.0;
         let known = (0..message.len()).map(|at| at != places[0]).collect();
-        let found = Weighing::new(&message, known, weights, &[0.25]);
+        let found = Weighing::new(&message, usize::MAX, known, weights, &[0.25]);
         let score = 1.0 / 15f64.sqrt() + 2.0 * 0.85 / 10.0 + 0.25;
         assert!((found.scores[1] - score).abs() < 1e-6 && found.scores[0] == 0.0);
         assert_eq!((found.support.texts, found.support.known), (16, 15.0 / 16.0));
