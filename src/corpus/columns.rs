@@ -57,15 +57,33 @@ pub(crate) fn of_table(
     let ways = [Beginning::named, Beginning::plain, Beginning::only_two];
     let ways = &ways[..if reading.finds_columns { 3 } else { 1 }];
     let found = ways.iter().find_map(|way| tables.iter().find_map(|table| way(table, reading)));
-    found.ok_or_else(|| {
-        let names = tables[0].names();
-        let wanted = reading.label_wanted().into_iter().chain(&reading.text).chain(&reading.id);
-        let missing = wanted.into_iter().find(|wanted| !names.contains(&wanted.as_str()));
-        let named: Vec<String> = names.iter().map(|name| format!("{name:?}")).collect();
-        let missing = missing.map_or("text", String::as_str);
-        let what = format!("there is no column {missing:?}, but {}", named.join(", "));
-        DataError::line(path, 1, what)
-    })
+    found.ok_or_else(|| missing(&tables, path, reading))
+}
+
+/// An error if columns were asked for by name of lines that have none.
+pub(crate) fn check_unnamed(
+    beginning: &[u8],
+    path: &Path,
+    reading: &Reading,
+) -> Result<(), DataError> {
+    let usual = Reading::default();
+    let is_usual = reading.label == usual.label && reading.text == usual.text;
+    if reading.id.is_none() && (reading.finds_columns || is_usual) {
+        return Ok(());
+    }
+    let tables = [b',', b';', b'\t'].map(|delimiter| Beginning::new(beginning, delimiter));
+    Err(missing(&tables, path, reading))
+}
+
+/// An error about the first column that was asked for and is not there; it names those that are,
+/// divided by the sign that gives most.
+fn missing(tables: &[Beginning], path: &Path, reading: &Reading) -> DataError {
+    let names = tables.iter().map(Beginning::names).rev().max_by_key(Vec::len).unwrap_or_default();
+    let mut wanted = reading.id.iter().chain(reading.label_wanted()).chain(&reading.text);
+    let missing = wanted.find(|wanted| !names.contains(&wanted.as_str()));
+    let missing = missing.map_or("text", String::as_str);
+    let named: Vec<String> = names.iter().map(|name| format!("{name:?}")).collect();
+    DataError::line(path, 1, format!("there is no column {missing:?}, but {}", named.join(", ")))
 }
 
 /// The layout of lines of label, tab and text, or of a text each, whose first line names columns:
@@ -74,7 +92,8 @@ pub(crate) fn of_heading(beginning: &[u8], delimiters: &[u8], reading: &Reading)
     let mut tables = delimiters.iter().map(|&delimiter| Beginning::new(beginning, delimiter));
     let heading = |table: Beginning| {
         let named = table.named(reading);
-        named.or_else(|| table.plain(reading).filter(|_| reading.needs_label))
+        let may_guess = reading.needs_label && reading.finds_columns;
+        named.or_else(|| table.plain(reading).filter(|_| may_guess))
     };
     tables.find_map(heading)
 }
@@ -84,7 +103,8 @@ pub(crate) fn of_heading(beginning: &[u8], delimiters: &[u8], reading: &Reading)
 pub(crate) fn of_objects(line: &[u8], reading: &Reading) -> Option<(Reading, Columns)> {
     let Ok(Value::Object(members)) = serde_json::from_slice(line) else { return None };
     let has = |wanted: &String| members.contains_key(wanted);
-    if reading.label_wanted().into_iter().all(has) && reading.text.iter().all(has) {
+    let has_all = reading.label_wanted().into_iter().all(has) && reading.text.iter().all(has);
+    if has_all || !reading.finds_columns {
         return None;
     }
     let names: Vec<String> = members.keys().cloned().collect();
@@ -216,7 +236,7 @@ impl Beginning {
 
 #[cfg(test)]
 mod tests {
-    use crate::corpus::document::Reading;
+    use crate::corpus::document::{Format, Reading};
     use crate::corpus::tests::documents;
 
     #[test]
@@ -249,6 +269,11 @@ mod tests {
             // Not plain.
             (
                 "x.csv",
+                "body;class;topic\nb;a;c\n",
+                "x.csv:1: there is no column \"label\", but \"body\", \"class\", \"topic\"",
+            ),
+            (
+                "x.csv",
                 "v1,v2\na,b\nc,d\n",
                 "x.csv:1: there is no column \"label\", but \"v1\", \"v2\"",
             ),
@@ -262,6 +287,31 @@ mod tests {
         ] {
             let found = documents(text.as_bytes(), name, &reading);
             assert_eq!(found.unwrap_or_else(|fault| fault), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn other_columns_than_those_asked_for_are_never_taken() {
+        let text = vec!["body".to_owned()];
+        let labelled = Reading { text, ..Reading::default() };
+        let texts = Reading { needs_label: false, ..labelled.clone() };
+        let id = Some("id".to_owned());
+        let named = Reading { needs_label: false, finds_columns: true, id, ..Reading::default() };
+        let json = Some(Format::Ndjson);
+        for (reading, format, text, expected) in [
+            (&labelled, None, "label\ttext\na\tb\n", "no column \"body\", but \"label\", \"text\""),
+            (&labelled, None, "a\tb\n", "no column \"label\", but \"a\", \"b\""),
+            (&labelled, None, "__label__a b\n", "no column \"label\", but \"__label__a b\""),
+            (&labelled, None, "{\"label\":\"a\",\"text\":\"b\"}\n", "no member \"body\""),
+            (&texts, None, "text\nb\n", "no column \"body\", but \"text\""),
+            (&texts, None, "b\n", "no column \"body\", but \"b\""),
+            (&texts, json, "{\"text\":\"b\"}\n", "no member \"body\""),
+            (&texts, None, "id,body\n1,b\n", "=b@2 heading"),
+            (&named, None, "b\n", "no column \"id\", but \"b\""),
+        ] {
+            let reading = Reading { format, ..reading.clone() };
+            let found = documents(text.as_bytes(), "x", &reading).unwrap_or_else(|fault| fault);
+            assert!(found.contains(expected), "{text}: {found}");
         }
     }
 

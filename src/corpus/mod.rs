@@ -155,6 +155,10 @@ fn read_plain(
         input.consume(MARK.len());
     }
     let beginning = input.fill_buf().map_err(|error| DataError::io(path, error))?;
+    if reading.format.is_none() && is_list(beginning) {
+        let what = "it is a JSON list; give the output of `jq -c '.[]' FILE` to standard input (-)";
+        return Err(DataError::line(path, 1, what));
+    }
     let unnamed = || if reading.needs_label { by_content(beginning) } else { Some(Format::Lines) };
     let named = Format::by_name(path).filter(|&own| own != Format::Tsv || reading.needs_label);
     let format = match reading.format.or(named).or_else(unnamed) {
@@ -186,11 +190,19 @@ fn read_plain(
         && let Some((other, found)) = columns::of_objects(first, &reading)
     {
         (reading, notes.columns) = (other, Some(found));
+    } else if format != Format::Ndjson {
+        columns::check_unnamed(beginning, path, &reading)?;
     }
     match layout {
         Some(layout) => table::read(input, path, (&reading, layout), to, notes),
         None => lines::read(input, path, (format, &reading), to, notes),
     }
+}
+
+/// Whether a JSON list of objects begins so.
+fn is_list(beginning: &[u8]) -> bool {
+    let visible = beginning.iter().filter(|byte| !byte.is_ascii_whitespace());
+    visible.take(3).eq(b"[{\"")
 }
 
 /// The mark that some programs put before UTF-8.
@@ -233,11 +245,15 @@ mod tests {
     fn what_is_no_text_is_refused() {
         let reading = Reading { needs_label: false, ..Reading::default() };
         let tar = [b"a.tsv".as_slice(), &[0; 252], b"ustar\0", &[0; 249]].concat();
+        let sheet = [b"PK\x03\x04".as_slice(), &[0; 26], b"xl/workbook.xml"].concat();
         for (text, expected) in [
             (&b"PK\x03\x04\x14\0"[..], "x:1: it is a zip archive; give the output of `unzip"),
             (&tar[..], "x:1: it is a tar archive; give the output of `tar"),
             (b"\x89PNG\r\n\x1a\n", "x:1: it is a picture"),
+            (&sheet[..], "x:1: it is an office document; save it as text or CSV"),
             (b"BZh is a way to pack\n", "=BZh is a way to pack@1"),
+            (b"[\n {\"text\":\"b\"}]\n", "x:1: it is a JSON list; give the output of `jq"),
+            (b"[{b} c\n", "=[{b} c@1"),
         ] {
             let found = documents(text, "x", &reading).unwrap_or_else(|fault| fault);
             assert!(found.starts_with(expected), "{found}");

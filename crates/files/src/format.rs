@@ -1,8 +1,15 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //! Common formats of files that are not text, by their first bytes.
 
+/// A document of a word processor or spreadsheet.
+const OFFICE: &str = "an office document";
+
+/// How the first name in a zip archive begins that is such a document.
+const IN_OFFICE: [&[u8]; 6] =
+    [b"[Content_Types].xml", b"_rels/", b"docProps/", b"xl/", b"word/", b"mimetypeapplication/"];
+
 /// How files of common formats begin.
-const FORMATS: [(&[u8], &str); 16] = [
+const FORMATS: [(&[u8], &str); 17] = [
     (b"# dbacl mail filter\n", "a file of a mail filter"),
     (b"\x1f\x8b", "compressed by gzip"),
     (b"\x1f\x9d", "compressed by compress"),
@@ -19,13 +26,18 @@ const FORMATS: [(&[u8], &str); 16] = [
     (b"%PDF-", "a PDF document"),
     (b"\x7fELF", "a program"),
     (b"SQLite format 3\0", "a database"),
+    (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", OFFICE),
 ];
 
 /// The format of a file that begins so, in words; `None` for text and for what is not known.
 pub fn format_of(beginning: &[u8]) -> Option<&'static str> {
     let is_tar = beginning.get(257..).is_some_and(|rest| rest.starts_with(b"ustar"));
     let named = FORMATS.iter().find(|(magic, _)| beginning.starts_with(magic));
-    named.map(|(_, format)| *format).or(is_tar.then_some("a tar archive"))
+    // The name stands behind a header of 30 bytes.
+    let name = beginning.get(30..).filter(|_| beginning.starts_with(b"PK\x03\x04"));
+    let is_office = name.is_some_and(|name| IN_OFFICE.iter().any(|own| name.starts_with(own)));
+    let format = if is_office { Some(OFFICE) } else { named.map(|(_, format)| *format) };
+    format.or(is_tar.then_some("a tar archive"))
 }
 
 /// What is to be said of a file of a format that [`format_of`] has named: what it is, and for what
@@ -41,6 +53,7 @@ pub fn advice(format: &str) -> String {
         "compressed by lzip" => "lzip -dc",
         "a zip archive" => "unzip -p",
         "a tar archive" => "tar -xOf",
+        OFFICE => return format!("it is {format}; save it as text or CSV"),
         _ => return format!("it is {format}"),
     };
     format!("it is {format}; give the output of `{unpack} FILE` to standard input (-)")

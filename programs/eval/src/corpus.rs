@@ -204,9 +204,8 @@ impl Gatherer {
             self.push(record.label, name, [record.text, b"\n"].concat());
             Ok(())
         };
-        dbacl::corpus::read(path, &Reading::default(), &mut take)
-            .map(drop)
-            .map_err(|error| refused(&error))
+        let reading = Reading { finds_columns: true, ..Reading::default() };
+        dbacl::corpus::read(path, &reading, &mut take).map(drop).map_err(|error| refused(&error))
     }
 
     /// Reads an index: lines of category, blank, path below the index's folder.
