@@ -129,6 +129,12 @@ fn mail_in_the_wrong_folder_is_reviewed_once() {
     // A message that is no longer where it was is not asked about.
     scratch.write("ham.mbox", some("ham", HAM));
     scratch.dbacl("--mail-review f").complains(0, "there is nothing to review");
+    // Nothing is said of mail that cannot be found.
+    std::fs::remove_file(scratch.path("ham.mbox")).unwrap();
+    let gone = scratch.dbacl("--mail-review f").complaint(0);
+    assert!(gone.contains("ham.mbox is no longer a folder or file") && gone.lines().count() == 1);
+    std::fs::remove_file(scratch.path("f/review.txt")).unwrap();
+    scratch.dbacl("--mail-review f").complains(0, "does not know where its mail is");
     scratch.dbacl("--mail-review f ham.mbox").complaint(1);
     scratch.dbacl("--mail-review nowhere").complaint(1);
 }

@@ -255,8 +255,8 @@ impl MailFilter {
     /// # Errors
     /// The list or a message cannot be read; [`MailFilterError::Open`] when a file of the filter
     /// cannot be.
-    pub(crate) fn reviews(&self) -> Result<Vec<Review>> {
-        review::reviews(&self.now()?, &self.folder, &self.options.stop)
+    pub(crate) fn reviews(&self, warnings: WarningSink<'_>) -> Result<Vec<Review>> {
+        review::reviews(&self.now()?, &self.folder, &self.options.stop, warnings)
     }
 
     /// Records that messages, given by their ids and labels, belong where they are.

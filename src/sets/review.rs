@@ -19,6 +19,7 @@ use super::mail_folders::MailFolder;
 use super::misfiled::{LISTED, ReviewList, Suspect};
 use super::open_filter::OpenFilter;
 use super::report::DocumentId;
+use crate::error::{Warning, WarningSink};
 use crate::fit::joint::{Problem, Wishes};
 use crate::fit::stop::Stop;
 use crate::store::Document;
@@ -51,12 +52,25 @@ struct Group {
 }
 
 /// What is to be reviewed of the filter that is `open`, the most doubtful first. Left out is what
-/// somebody has looked at, and what is no longer where it was.
-pub(super) fn reviews(open: &OpenFilter, path: &Path, stop: &AtomicBool) -> Result<Vec<Review>> {
+/// somebody has looked at, and what is no longer where it was; `warnings` get the folders of which
+/// that is true as a whole.
+pub(super) fn reviews(
+    open: &OpenFilter,
+    path: &Path,
+    stop: &AtomicBool,
+    warnings: WarningSink<'_>,
+) -> Result<Vec<Review>> {
     let list = ReviewList::of(path)?;
+    if list.mail.is_empty() {
+        let path = path.display();
+        warnings(Warning::new(format!(
+            "the filter in {path} does not know where its mail is, so that none is reviewed; name \
+             the mail with dbacl --mail-learn {path}"
+        )));
+    }
     let is_learned =
         |suspect: &Suspect| Ok(open.labels_of(DocumentId(suspect.id))?.contains(&suspect.label));
-    let groups = match doubtful(open, path, &list, stop)? {
+    let groups = match doubtful(open, path, &list, (stop, warnings))? {
         Some(groups) => groups,
         // The folders have gone; what learning has listed may still be there.
         None => (list.suspects.iter().filter(|own| own.place.is_some()))
@@ -108,7 +122,7 @@ impl<'o> Learned<'o> {
         open: &OpenFilter,
         path: &Path,
         list: &ReviewList,
-        stop: &AtomicBool,
+        (stop, warnings): (&AtomicBool, WarningSink<'_>),
     ) -> Result<()> {
         // By name and label; copies have several numbers.
         let mut numbers: HashMap<(u64, usize), Vec<usize>> = HashMap::new();
@@ -117,8 +131,14 @@ impl<'o> Learned<'o> {
         }
         for (label, mail) in &list.mail {
             let Some(own) = self.names.iter().position(|name| name == label) else { continue };
-            // What is no longer there, or is a pipe, is left out.
+            // A pipe may never end.
             if !mail.metadata().is_ok_and(|found| found.is_dir() || found.is_file()) {
+                warnings(Warning::new(format!(
+                    "{} is no longer a folder or file, so that its messages of {label} are not \
+                     reviewed; name the new place with dbacl --mail-learn {}",
+                    mail.display(),
+                    path.display()
+                )));
                 continue;
             }
             for file in files_of(&MailFolder::new(label.as_str(), mail).listed(), path)? {
@@ -183,13 +203,13 @@ fn doubtful(
     open: &OpenFilter,
     path: &Path,
     list: &ReviewList,
-    stop: &AtomicBool,
+    (stop, warnings): (&AtomicBool, WarningSink<'_>),
 ) -> Result<Option<Vec<Group>>> {
     let names = open.names();
     let mut documents = open.folder().documents(&open.tables)?;
     documents.retain(|own| usize::from(own.label) < names.len());
     let mut learned = Learned::of(&documents, names);
-    learned.find(open, path, list, stop)?;
+    learned.find(open, path, list, (stop, warnings))?;
     if learned.places.iter().all(Option::is_none) {
         return Ok(None);
     }

@@ -104,9 +104,18 @@ pub(crate) fn review(
         return usage("--mail-review needs the filter's folder and nothing else");
     }
     let set = open(folder)?;
-    let reviews = watched("looking for mail in the wrong folder", true, || set.reviews())?;
+    let mut is_whole = true;
+    let mut missing = |warning| {
+        is_whole = false;
+        warn(warning);
+    };
+    let doing = "looking for mail in the wrong folder";
+    let reviews = watched(doing, true, || set.reviews(&mut missing))?;
     if reviews.is_empty() {
-        MESSAGES.warning("there is nothing to review: no message seems to be in the wrong folder");
+        if is_whole {
+            MESSAGES
+                .warning("there is nothing to review: no message seems to be in the wrong folder");
+        }
         return Ok(0);
     }
     let asked: Vec<Asked<'_>> = reviews.iter().map(Asked::of).collect();
