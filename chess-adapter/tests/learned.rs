@@ -55,6 +55,10 @@ fn learn_play_explain_measure() {
         assert!((100.0 * total.exp2() - share.expect("a share")).abs() < 0.5, "{why}");
     }
 
+    // A question before all others is answered, too.
+    let asked = fed(&place, "play models", "xboard\nwhy\nquit\n").stderr;
+    assert!(asked.contains(" is number 1 of 20: "), "{asked}");
+
     // Without options the odds choose, and say why; a search is asked for.
     for (args, said) in [
         ("models", "info string the odds chose "),

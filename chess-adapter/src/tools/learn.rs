@@ -15,7 +15,7 @@ use std::process::Stdio;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-use anyhow::{Context as _, Result, ensure};
+use anyhow::{Context as _, Result};
 use shakmaty::Color;
 
 use crate::play::classifier::{Program, ProgramArgs};
@@ -138,7 +138,7 @@ pub(crate) fn learn(options: &Options) -> Result<Statistics> {
                 games.push(game.start.clone(), &game.moves);
                 Ok(())
             })?;
-            ensure!(statistics.written > 0, NO_GAME);
+            statistics.check_used(&options.pgn)?;
             let wanted = fit::Options {
                 positions: if options.all { 0 } else { options.positions },
                 seed: options.seed,
@@ -166,14 +166,12 @@ pub(crate) fn learn(options: &Options) -> Result<Statistics> {
     Ok(statistics)
 }
 
-const NO_GAME: &str = "no game could be used";
-
 /// Learns the essay's categories; returns the voices of both colours, too, White's first.
 fn learn_essay(options: &Options, text: &Path) -> Result<(Statistics, [Side; 2])> {
     let mut files = TextFiles::create(text, &[Encoding::Full, Encoding::Shifted])?;
     let statistics = read_files(&options.pgn, &options.text, &mut |game, _| files.take(game))?;
     files.finish()?;
-    ensure!(statistics.written > 0, NO_GAME);
+    statistics.check_used(&options.pgn)?;
     let sides = [Color::White, Color::Black].map(plans);
     let parts = sides.iter().flatten().flat_map(|(.., parts)| parts);
     let lessons: BTreeSet<&Lesson> = parts.map(|(lesson, _)| lesson).collect();

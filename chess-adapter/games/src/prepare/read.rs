@@ -109,6 +109,21 @@ mod tests {
     }
 
     #[test]
+    fn where_no_game_can_be_used_the_files_and_a_reason_are_named() {
+        let fault = |pgn: &str| {
+            let (_, statistics) = gamelines(pgn, &Options::default());
+            statistics
+                .check_used(&["a.pgn".into(), "b".into()])
+                .err()
+                .map(|fault| fault.to_string())
+        };
+        assert_eq!(fault("1. e4 1-0"), None);
+        assert_eq!(fault(""), Some("a.pgn, b: there is no game".into()));
+        let told = "a.pgn, b: no game could be used; game 1: illegal move \"Ke7\"";
+        assert_eq!(fault("1. e4 e5 2. Ke7 *"), Some(told.into()));
+    }
+
+    #[test]
     fn results_come_from_text_then_tag() {
         let rows = [
             ("[Result \"0-1\"]\n\n1. e4 1-0", "e4 1-0", 1),

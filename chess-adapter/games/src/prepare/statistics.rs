@@ -3,6 +3,9 @@
 
 use std::collections::BTreeMap;
 use std::io::{self, Write};
+use std::path::PathBuf;
+
+use anyhow::{Result, bail};
 
 use super::TrainingSet;
 use crate::gameline::Unusable;
@@ -49,6 +52,24 @@ impl Statistics {
             {
                 self.remark_examples.push(remark.clone());
             }
+        }
+    }
+
+    /// Names the files and what is wrong with the first game if none of `inputs` could be used.
+    ///
+    /// # Errors
+    ///
+    /// No game was written.
+    pub fn check_used(&self, inputs: &[PathBuf]) -> Result<()> {
+        let names: Vec<String> = inputs.iter().map(|path| path.display().to_string()).collect();
+        let names = if names.is_empty() { "standard input".to_owned() } else { names.join(", ") };
+        match self.examples.first() {
+            _ if self.written > 0 => Ok(()),
+            Some((number, reason, _)) => {
+                let reason = printable(reason.to_string().as_bytes());
+                bail!("{names}: no game could be used; game {number}: {reason}")
+            }
+            None => bail!("{names}: there is no game"),
         }
     }
 

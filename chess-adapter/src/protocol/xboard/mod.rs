@@ -183,10 +183,13 @@ impl Xboard {
             "exit" => self.analyzing = false,
             "." => self.status(),
             // Not part of the protocol.
-            "why" => match why::explain(&mut self.engine, rest) {
-                Ok(why) => why.iter().for_each(|line| self.note(line)),
-                Err(error) => self.note(&format!("why: {error:#}")),
-            },
+            "why" => {
+                self.load();
+                match why::explain(&mut self.engine, rest) {
+                    Ok(why) => why.iter().for_each(|line| self.note(line)),
+                    Err(error) => self.note(&format!("why: {error:#}")),
+                }
+            }
             _ if rest.is_empty() && notation::looks_like_move(word.as_bytes()) => {
                 self.user_move(word);
             }
