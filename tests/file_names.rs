@@ -49,7 +49,7 @@ const COMMANDS: &str = r#"
 0 printf '#!/bin/sh\ntest $1 != filter || cat >/dev/null; echo a\n' >$x.run; chmod +x $x.run
 0 dbacl-eval $x.tsv --filter ./$x.run
 0 printf '[Result "1-0"]\n\n1. e4 e5 2. Bc4 Nc6 3. Qh5 Nf6 4. Qxf7# 1-0\n' >$x.pgn
-0 chess-adapter prepare -o $x.games $x.pgn && chess-adapter book -o $x.book $x.pgn
+0 chess-adapter prepare -o $x.games $x.pgn && chess-adapter book --min-count 1 -o $x.book $x.pgn
 0 chess-adapter learn -o $x.chess --positions 0 $x.pgn && chess-adapter tables -o $x.tables KQK
 0 chess-adapter play $x.chess --book $x.book --tables $x.tables --log $x.log </dev/null
 0 chess-adapter play --white $x.chess --black $x.chess --learn-from-play $x.learned </dev/null

@@ -199,8 +199,16 @@ fn books_are_made_and_played() {
     some_games(&place, 200);
     let tree = run(&place, "book some.pgn --tree --depth 2 --min-count 5").stdout;
     assert!(tree.lines().next().is_some_and(|l| l.contains(" +")), "{tree}");
+    place.write("one.pgn", "1. e4 1-0\n");
+    place.write("empty.pgn", "");
     for form in ["", "--polyglot"] {
         run(&place, &format!("book some.pgn -o book {form}"));
+        // A book of nothing does not replace one.
+        for (pgn, told) in [("one.pgn", "no move was played 3 times"), ("empty.pgn", "no game")] {
+            let refused = fed(&place, &format!("book {pgn} -o book {form}"), "");
+            assert_eq!(refused.status, 65, "{}", refused.stderr);
+            assert!(refused.stderr.contains(told), "{}", refused.stderr);
+        }
         let commands = "xboard\naccepted san\npost\nnew\nforce\nbk\ngo\n";
         let told = play(&place, "FAKE --dbacl FAKE --book book", commands);
         assert!(

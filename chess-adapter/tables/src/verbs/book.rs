@@ -4,7 +4,7 @@
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use anyhow::Result;
+use anyhow::{Result, ensure};
 use chess_games::files::write_result;
 use chess_games::game::Game;
 use chess_games::prepare::{Options, read_files};
@@ -52,7 +52,7 @@ impl BookArgs {
     ///
     /// # Errors
     ///
-    /// A file cannot be read or written.
+    /// A file cannot be read or written, or there is nothing to write.
     pub fn run(&self) -> Result<ExitCode> {
         let mut asked = Game::default();
         asked.play_words(self.near.as_deref().unwrap_or_default())?;
@@ -63,19 +63,21 @@ impl BookArgs {
             counter.take(game);
             Ok(())
         })?;
-        let book = || counter.to_book(self.min_count);
+        statistics.check_used(&self.pgn)?;
+        let (book, times) = (counter.to_book(self.min_count), self.min_count);
+        ensure!(book.nodes().next().is_some(), "no move was played {times} times: see --min-count");
         let contents = if self.near.is_some() {
-            Clusters::of(&book(), 0).near(&asked).into_bytes()
+            Clusters::of(&book, 0).near(&asked).into_bytes()
         } else if let Some(reach) = self.clusters {
-            Clusters::of(&book(), reach).to_text().into_bytes()
+            Clusters::of(&book, reach).to_text().into_bytes()
         } else if self.tree {
-            book().to_tree(self.depth).into_bytes()
+            book.to_tree(self.depth).into_bytes()
         } else if self.polyglot {
             counter.to_polyglot(self.min_count)
         } else {
             counter.to_text(self.min_count).into_bytes()
         };
         write_result(self.output.as_deref(), &contents)?;
-        Ok(ExitCode::from(u8::from(statistics.written == 0)))
+        Ok(ExitCode::SUCCESS)
     }
 }
