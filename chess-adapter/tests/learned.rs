@@ -111,6 +111,11 @@ fn learn_play_explain_measure() {
     let refused = fed(&place, "play models --style none", "").complaint(66);
     assert!(refused.contains("none/attacking: No such file"), "{refused}");
 
+    // So is an empty list of openings.
+    place.write("openings", "\n");
+    fed(&place, "match models --openings openings", "")
+        .complains(65, "openings: there is no opening");
+
     // A damaged file is refused.
     place.write("models/odds", "x");
     let refused = fed(&place, "match models --games 1 --side white", "");

@@ -7,7 +7,7 @@ use std::process::Command;
 use std::sync::mpsc::RecvTimeoutError;
 use std::time::{Duration, Instant};
 
-use anyhow::{Context as _, Result, bail};
+use anyhow::{Context as _, Result, bail, ensure};
 use serde::Serialize;
 use shakmaty::{ByColor, Color, EnPassantMode, KnownOutcome, Move, fen::Fen};
 
@@ -191,6 +191,7 @@ impl Options {
     fn read_openings(&self) -> Result<Vec<Game>> {
         let Some(path) = &self.openings else { return Ok(Vec::new()) };
         let text = std::fs::read_to_string(path).with_context(|| Cannot::Read(path.into()))?;
+        ensure!(!text.trim().is_empty(), "{}: there is no opening", path.display());
         let opening = |(number, line): (usize, &str)| {
             let mut game = Game::default();
             let words: Vec<&str> = line.split_whitespace().take(self.opening_plies).collect();
