@@ -8,7 +8,7 @@ use std::io::BufReader;
 
 /// The first byte chooses what the rest is: a dialogue in one of the protocols, or a PGN file. No
 /// model is loaded, so the engine has nothing to say but must keep to the rules.
-pub fn chess_protocol(data: &[u8]) {
+pub(crate) fn chess_protocol(data: &[u8]) {
     let Some((&choice, text)) = data.split_first() else {
         return;
     };
@@ -34,7 +34,7 @@ pub fn chess_protocol(data: &[u8]) {
 
 /// PGN of any program: games are read in pieces as in one, and a game that begins with its event is
 /// read whatever was before it.
-pub fn pgn(data: &[u8]) {
+pub(crate) fn pgn(data: &[u8]) {
     let last = b"\n\n[Event \"last\"]\n[White \"w\"]\n\n1. e4 e5 2. Nf3 1-0\n";
     // Of a game 256 tags are kept.
     let text = [&data[..data.len().min(1 << 10)], last].concat();

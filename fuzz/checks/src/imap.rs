@@ -96,7 +96,7 @@ pub fn imap_server(data: &[u8]) {
 }
 
 /// Files that may be a state, also with a checksum that is right; and names of folders.
-pub fn imap_state(data: &[u8]) {
+pub(crate) fn imap_state(data: &[u8]) {
     let _ = State::parse(data);
     let checksum = crc32fast::hash(data).to_le_bytes();
     let sealed = [&b"dbacl-imap state 3\n"[..], &checksum, data].concat();

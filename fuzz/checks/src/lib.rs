@@ -12,14 +12,16 @@ mod passing;
 mod server;
 mod tables;
 
-pub use chess::{chess_protocol, pgn};
-pub use imap::{imap_lessons, imap_server, imap_state};
+pub use imap::{imap_lessons, imap_server};
 pub use mutation::{changed, grown, processor_time, seeds};
-pub use passing::mail_filter;
-pub use server::{server_http, server_milter, server_opensmtpd, server_packed, server_spamc};
-pub use tables::tables;
 
-pub use dbacl::checks::{
+use chess::{chess_protocol, pgn};
+use imap::imap_state;
+use passing::mail_filter;
+use server::{server_http, server_milter, server_opensmtpd, server_packed, server_spamc};
+use tables::tables;
+
+use dbacl::checks::{
     category_open, charset, counts, css, decode, filter_files, learning_state, lines, mail_chain,
     mail_header, mailbox, markup, mime, options, pattern, risk, tokenizer, unicode, unicode_mail,
 };
@@ -27,7 +29,7 @@ pub use dbacl::checks::{
 /// What takes any bytes, and panics when a rule is broken.
 pub type Target = fn(&[u8]);
 
-/// All targets, by name. `fuzz/fuzz_targets` has a program for each, `fuzz/seeds` a folder.
+/// All targets, by name. `fuzz/seeds` has a folder for each.
 pub const TARGETS: [(&str, Target); 30] = [
     ("category_open", category_open),
     ("charset", charset),

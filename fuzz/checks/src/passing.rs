@@ -63,7 +63,7 @@ fn expected(mail: &[u8]) -> Vec<u8> {
 }
 
 /// Filters a message in a folder without categories.
-pub fn mail_filter(data: &[u8]) {
+pub(crate) fn mail_filter(data: &[u8]) {
     let mut command = Command::new(program());
     command.args(["--mail-filter", "/nowhere"]).env_clear().env("LC_ALL", "C");
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());

@@ -43,7 +43,7 @@ async fn say(data: &[u8], client: DuplexStream) -> Vec<u8> {
 }
 
 /// The protocol of spamc.
-pub fn server_spamc(data: &[u8]) {
+pub(crate) fn server_spamc(data: &[u8]) {
     let (client, server) = tokio::io::duplex(PIPE);
     let answer = runtime().block_on(async {
         let (answer, ()) = tokio::join!(say(data, client), spamc::serve(engine(), server, ROOT));
@@ -64,7 +64,7 @@ pub fn server_spamc(data: &[u8]) {
 }
 
 /// HTTP.
-pub fn server_http(data: &[u8]) {
+pub(crate) fn server_http(data: &[u8]) {
     let (client, server) = tokio::io::duplex(PIPE);
     let answer = runtime().block_on(async {
         let serve = http::serve(engine(), server, Protocol::Rspamd, ROOT);
@@ -110,7 +110,7 @@ fn gzip(data: &[u8]) -> Vec<u8> {
 
 /// Compressed messages by HTTP: what is whole is answered as the message itself is, and anything
 /// else with an error or a verdict.
-pub fn server_packed(data: &[u8]) {
+pub(crate) fn server_packed(data: &[u8]) {
     let mail = &data[..data.len().min(1 << 13)];
     let status = |answer: &[u8]| {
         assert!(answer.starts_with(b"HTTP/1."), "{}", answer.escape_ascii());
@@ -139,7 +139,7 @@ impl indymilter::Listener for Once {
 }
 
 /// The milter protocol.
-pub fn server_milter(data: &[u8]) {
+pub(crate) fn server_milter(data: &[u8]) {
     let (client, server) = tokio::io::duplex(PIPE);
     let (stop, stopped) = watch::channel(false);
     let (_reload, engines) = watch::channel(engine());
@@ -154,7 +154,7 @@ pub fn server_milter(data: &[u8]) {
 }
 
 /// OpenSMTPD's filters.
-pub fn server_opensmtpd(data: &[u8]) {
+pub(crate) fn server_opensmtpd(data: &[u8]) {
     let mut answer = Vec::new();
     opensmtpd::converse(&engine(), &mut &data[..], &mut answer).expect("memory can be written");
     for line in answer.split_inclusive(|&byte| byte == b'\n') {

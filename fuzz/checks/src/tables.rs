@@ -9,7 +9,7 @@ const NAMES: [&str; 5] = ["x", "x.tsv", "x.csv", "x.ndjson", "x.txt"];
 
 /// A byte chooses the name of the file and whether there are labels. Labels are valid, lines rise,
 /// texts are no longer than the input, and UTF-16 is read as UTF-8 is.
-pub fn tables(data: &[u8]) {
+pub(crate) fn tables(data: &[u8]) {
     let Some((&choice, text)) = data.split_first() else { return };
     let name = Path::new(NAMES[usize::from(choice >> 2) % NAMES.len()]);
     let reading = Reading {

@@ -37,15 +37,7 @@ fn seeds_keep_the_rules() {
 }
 
 #[test]
-fn each_target_has_a_program_and_seeds() {
+fn each_target_has_seeds() {
     let known: BTreeSet<String> = TARGETS.iter().map(|(name, _)| (*name).to_owned()).collect();
     assert_eq!(known, names("fuzz/seeds"));
-    assert_eq!(known, names("fuzz/fuzz_targets"));
-    let manifest = fs::read_to_string(root().join("fuzz/Cargo.toml")).expect("a manifest");
-    for name in known {
-        let program = root().join(format!("fuzz/fuzz_targets/{name}.rs"));
-        let text = fs::read_to_string(program).expect("a program");
-        assert!(text.contains(&format!("dbacl_fuzz::{name}(data)")), "{name}");
-        assert!(manifest.contains(&format!("name = \"{name}\"")), "{name}");
-    }
 }

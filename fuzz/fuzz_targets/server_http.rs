@@ -1,4 +1,0 @@
-// SPDX-License-Identifier: GPL-3.0-or-later
-#![no_main]
-
-libfuzzer_sys::fuzz_target!(|data: &[u8]| dbacl_fuzz::server_http(data));
