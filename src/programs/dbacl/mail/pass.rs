@@ -136,7 +136,7 @@ fn read(signals: &Signals) -> Result<(Vec<u8>, Option<Failure>), Failure> {
             return Err(Failure::new(Kind::Interrupted, text));
         }
         if mail.len() == mail.capacity() && trying(|| mail.try_reserve(BLOCK)).is_err() {
-            let text = format!("no memory to judge a mail of more than {} bytes", mail.len());
+            let text = format!("no memory to classify a message of more than {} bytes", mail.len());
             return Ok((mail, Some(Failure::new(Kind::Resources, text))));
         }
         let stdin = stdin();
