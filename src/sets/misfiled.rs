@@ -19,15 +19,13 @@ use crate::mail::reader::Canonical;
 use crate::mail::scanner::Holds;
 use crate::mail::subject::subject;
 use crate::store::FilterFolder;
+use crate::store::folder::REVIEW;
 use dbacl_files::atomic_file::{Disk, replace_with_access};
 use dbacl_files::reading::{if_there, open_regular, read_small};
 use std::ffi::OsStr;
 use std::io::{self, BufRead, BufReader, Read};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
-
-/// Name of the list in a filter's folder; no label has a dot.
-const LIST: &str = "review.txt";
 
 /// How the list begins.
 const MAGIC: &[u8] = b"# dbacl: messages that seem to be in the wrong folder\n";
@@ -115,7 +113,7 @@ pub(super) struct ReviewList {
 impl ReviewList {
     /// The list in the filter's folder; empty where there is none.
     pub(super) fn of(folder: &Path) -> Result<Self, MailFilterError> {
-        let path = folder.join(LIST);
+        let path = folder.join(REVIEW);
         let bytes = if_there(read_small(&path));
         let bytes =
             bytes.map_err(|source| MailFilterError::Unread { path, source })?.unwrap_or_default();
@@ -133,7 +131,7 @@ impl ReviewList {
 
     /// Replaces the list in the filter's folder.
     pub(super) fn save(&self, folder: &Path) -> Result<(), MailFilterError> {
-        let path = folder.join(LIST);
+        let path = folder.join(REVIEW);
         let mut bytes = MAGIC.to_vec();
         for (label, path) in &self.mail {
             bytes.extend_from_slice(&[MAIL, label.as_bytes(), b" "].concat());
@@ -176,7 +174,7 @@ pub(super) fn tell(
         own.all_paths().filter_map(|path| Some((own.label().to_owned(), on_a_line(path)?)))
     });
     let list = ReviewList { mail: mail.collect(), suspects: list };
-    let is_listed = list != ReviewList::default() || folder.join(LIST).exists();
+    let is_listed = list != ReviewList::default() || folder.join(REVIEW).exists();
     if let Some(error) = is_listed.then(|| list.save(folder)).and_then(Result::err) {
         warnings(Warning::new(error.to_string()));
     }
@@ -253,7 +251,7 @@ mod tests {
             said.join("\n").replace(&format!("{}/", room.path().display()), "")
         };
         assert_eq!(said(Vec::new()), "");
-        assert!(!room.path().join(LIST).exists());
+        assert!(!room.path().join(REVIEW).exists());
         let text = said(vec![wrong(0, 0), wrong(1, 1), wrong(1, 3), wrong(2, 2)]);
         assert_eq!(
             text.split_once('\n').unwrap().1,

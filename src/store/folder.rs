@@ -16,7 +16,7 @@ use dbacl_files::atomic_file::{
     self, Access, Disk, SaveError, Storage, is_at, private_folder, remove_if_there,
 };
 use dbacl_files::lock::{Lock, LockError, Patience};
-use dbacl_files::reading::{if_there, open_known, open_to_change, read_regular};
+use dbacl_files::reading::{if_there, open_known, open_regular, open_to_change, read_regular};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use std::fs;
@@ -32,6 +32,8 @@ pub(crate) const BEFORE: &str = "table.before";
 pub(crate) const JOURNAL: &str = "journal";
 /// The lock's file.
 pub(crate) const LOCK: &str = "lock";
+/// The list of messages to review.
+pub(crate) const REVIEW: &str = "review.txt";
 /// How names of ledgers begin.
 const LEDGER: &str = "ledger.";
 /// How a ledger begins.
@@ -348,7 +350,7 @@ pub(super) fn read_ledger(bytes: &[u8]) -> Option<(Reading, Vec<Option<Document>
 
 /// Whether a file of this name is one that was to become one of the filter's.
 fn is_temporary(name: &str) -> bool {
-    let is_ours = [TABLE, JOURNAL, LEDGER, GENERAL].iter().any(|own| name.starts_with(own));
+    let is_ours = [TABLE, JOURNAL, REVIEW, LEDGER, GENERAL].iter().any(|own| name.starts_with(own));
     is_ours && name.contains(".tmp.")
 }
 
@@ -657,7 +659,10 @@ impl Changing {
             let path = self.folder.file(name);
             let is_empty =
                 fs::symlink_metadata(&path).is_ok_and(|it| it.is_file() && it.len() == 0);
-            if is_empty || dbacl_files::reading::begins_with(&path, b"# dbacl ") {
+            let is_ours = is_empty || dbacl_files::reading::begins_with(&path, b"# dbacl");
+            // Who still writes it holds its lock: a list for review is written at any time.
+            let is_free = || open_regular(&path).is_ok_and(|file| file.try_lock().is_ok());
+            if is_ours && is_free() {
                 let _ = fs::remove_file(path);
             }
         }

@@ -189,6 +189,24 @@ fn what_was_forgotten_leaves_no_trace() {
     assert_eq!(contents(&folder), contents(&other));
 }
 
+#[test]
+fn what_a_killed_process_left_is_removed_by_the_next_change() {
+    let mut random = SplitMix64::new(3);
+    let all = left(&(0..9).map(|_| draw(&mut random, 2)).collect::<Vec<_>>());
+    let (_room, folder) = at_once(2, &all);
+    let write = |name: &str, text: &str| fs::write(folder.file(name), text).unwrap();
+    let is_there = |name: &str| folder.file(name).exists();
+    write("review.txt.tmp.0", "# dbacl: messages\n");
+    write("review.txt.tmp.1", "# dbacl: messages\n");
+    write("table.tmp.0", "");
+    write("ledger.tmp.0", "of somebody else");
+    let written = fs::File::open(folder.file("review.txt.tmp.1")).unwrap();
+    written.lock().unwrap();
+    drop(change(&folder));
+    assert!(["review.txt.tmp.1", "ledger.tmp.0"].into_iter().all(is_there));
+    assert!(!["review.txt.tmp.0", "table.tmp.0"].into_iter().any(is_there));
+}
+
 /// Copies the files of a folder into a new one.
 fn copy(from: &Path, to: &Path) {
     fs::create_dir(to).unwrap();
