@@ -98,9 +98,9 @@ impl Features {
     }
 
     /// Makes each feature of a block one, and adds those of repetitions.
-    fn finish(&mut self, block: usize, repeats: usize, sorter: &mut Sorter) {
+    fn finish(&mut self, block: usize, repeats: usize) {
         let own = &mut self.blocks[block];
-        sorter.sort(own);
+        own.sort_unstable();
         let mut further: [Vec<u32>; REPEATS.len()] = Default::default();
         if repeats > 0 {
             for same in own.chunk_by(|a, b| a == b).filter(|same| same.len() > 1) {
@@ -120,58 +120,11 @@ impl Features {
     }
 }
 
-/// Sorts numbers that are spread evenly, as hashes are, sooner than the standard library does:
-/// those with equal upper bits are put together first. Others take as long as there.
-#[derive(Debug, Default)]
-struct Sorter {
-    room: Vec<u32>,
-    /// Where the numbers of each value of the upper bits end.
-    ends: Vec<u32>,
-}
-
-impl Sorter {
-    /// Fewer numbers than this are sorted as they stand, and more upper bits are not looked at.
-    const FEW: usize = 64;
-    const MOST: u32 = 16;
-
-    fn sort(&mut self, own: &mut [u32]) {
-        if own.len() < Self::FEW || u32::try_from(own.len()).is_err() {
-            return own.sort_unstable();
-        }
-        // Two to four numbers each.
-        let bits = (own.len().ilog2() - 1).min(Self::MOST);
-        let upper = |number: u32| (number >> (u32::BITS - bits)) as usize;
-        let Self { room, ends } = self;
-        ends.clear();
-        ends.resize(1 << bits, 0);
-        for &number in &*own {
-            ends[upper(number)] += 1;
-        }
-        let mut sum = 0;
-        for end in &mut *ends {
-            sum += std::mem::replace(end, sum);
-        }
-        room.clear();
-        room.extend_from_slice(own);
-        for &number in &*room {
-            let end = &mut ends[upper(number)];
-            own[*end as usize] = number;
-            *end += 1;
-        }
-        let mut start = 0;
-        for &end in &*ends {
-            own[start..end as usize].sort_unstable();
-            start = end as usize;
-        }
-    }
-}
-
 /// Reads one text after the other.
 pub(super) struct TextReader {
     reader: FeatureReader<'static>,
     layout: Layout,
     gathered: Gathered,
-    sorter: Sorter,
 }
 
 /// What a text has shown so far.
@@ -208,7 +161,7 @@ impl TextReader {
         let reader = FeatureReader::new(&layout.words);
         let text = layout.runs.map(|_| Vec::new());
         let gathered = Gathered { text, ..Gathered::default() };
-        Self { reader, layout: layout.clone(), gathered, sorter: Sorter::default() }
+        Self { reader, layout: layout.clone(), gathered }
     }
 
     pub(super) fn read(&mut self, text: &[u8]) -> &Features {
@@ -224,7 +177,7 @@ impl TextReader {
             each_run(text, runs, &self.layout, |id, _| block.push(id));
         }
         for block in 0..all.found.blocks.len() {
-            all.found.finish(block, self.layout.repeats, &mut self.sorter);
+            all.found.finish(block, self.layout.repeats);
         }
         &all.found
     }
@@ -302,7 +255,6 @@ fn each_run(text: &[u8], runs: Runs, layout: &Layout, mut take: impl FnMut(u32, 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use proptest::prelude::*;
 
     fn runs(text: &str, runs: Runs, keeps_case: bool) -> Vec<String> {
         let words = ReadOptions::text();
@@ -329,27 +281,6 @@ mod tests {
         assert_eq!(within, ["_a", "_aB", "aB", "aB_", "B_", "_c", "_c_", "c_"]);
         assert_eq!(runs("\u{c4}", Runs::Across, false), ["_\u{e4}", "_\u{e4}_", "\u{e4}_"]);
         assert_eq!(runs("", Runs::Across, false), [""; 0]);
-    }
-
-    proptest! {
-        /// Of numbers that are spread evenly and others, few and many.
-        #[test]
-        fn numbers_are_sorted(
-            mut numbers in proptest::collection::vec(any::<u32>(), 0..300),
-            shift in 0u32..32,
-        ) {
-            let mut sorter = Sorter::default();
-            for _ in 0..2 {
-                let mut expected = numbers.clone();
-                expected.sort_unstable();
-                let mut found = numbers.clone();
-                sorter.sort(&mut found);
-                prop_assert_eq!(found, expected);
-                for number in &mut numbers {
-                    *number >>= shift;
-                }
-            }
-        }
     }
 
     #[test]
