@@ -24,19 +24,6 @@ impl Checksum {
         self.0 = (self.0 ^ word).wrapping_mul(STEP).rotate_left(29);
     }
 
-    /// Adds bytes: little-endian words, then the rest and the length.
-    pub(crate) fn bytes(&mut self, bytes: &[u8]) {
-        let mut words = bytes.chunks_exact(8);
-        for word in &mut words {
-            self.word(u64::from_le_bytes(word.try_into().unwrap_or_default()));
-        }
-        let mut last = [0; 8];
-        let rest = words.remainder();
-        last[..rest.len()].copy_from_slice(rest);
-        self.word(u64::from_le_bytes(last));
-        self.word(bytes.len() as u64);
-    }
-
     /// The sum.
     pub(crate) const fn value(self) -> u64 {
         let mut x = self.0;
@@ -47,13 +34,15 @@ impl Checksum {
 
     /// The sum of `bytes`.
     pub(crate) fn of(bytes: &[u8]) -> u64 {
-        let mut sum = Self::default();
-        sum.bytes(bytes);
+        let mut sum = Summing::default();
+        // It cannot fail.
+        let _ = sum.write_all(bytes);
         sum.value()
     }
 }
 
-/// The sum of bytes that are written one after the other.
+/// The sum of bytes that are written one after the other: of little-endian words, of the rest with
+/// zeros after it, and of the length.
 #[derive(Debug, Default)]
 pub(crate) struct Summing {
     sum: Checksum,
@@ -64,7 +53,7 @@ pub(crate) struct Summing {
 }
 
 impl Summing {
-    /// [`Checksum::of`] what was written.
+    /// The sum of what was written.
     pub(crate) fn value(mut self) -> u64 {
         let filled = (self.length % 8) as usize;
         self.last[filled..].fill(0);

@@ -51,9 +51,9 @@ struct Group {
     suspects: Vec<Suspect>,
 }
 
-/// What is to be reviewed of the filter that is `open`, the most doubtful first. Left out is what
-/// somebody has looked at, and what is no longer where it was; `warnings` get the folders of which
-/// that is true as a whole.
+/// What is to be reviewed of the filter that is `open`, the most doubtful first. Messages that
+/// somebody has looked at, or that are no longer where they were, are left out; `warnings` gets a
+/// warning of each folder that is gone.
 pub(super) fn reviews(
     open: &OpenFilter,
     path: &Path,
@@ -70,7 +70,7 @@ pub(super) fn reviews(
     }
     let is_learned =
         |suspect: &Suspect| Ok(open.labels_of(DocumentId(suspect.id))?.contains(&suspect.label));
-    let groups = match doubtful(open, path, &list, (stop, warnings))? {
+    let groups = match doubtful(open, path, &list, stop, warnings)? {
         Some(groups) => groups,
         // The folders have gone; what learning has listed may still be there.
         None => (list.suspects.iter().filter(|own| own.place.is_some()))
@@ -122,7 +122,8 @@ impl<'o> Learned<'o> {
         open: &OpenFilter,
         path: &Path,
         list: &ReviewList,
-        (stop, warnings): (&AtomicBool, WarningSink<'_>),
+        stop: &AtomicBool,
+        warnings: WarningSink<'_>,
     ) -> Result<()> {
         // By name and label; copies have several numbers.
         let mut numbers: HashMap<(u64, usize), Vec<usize>> = HashMap::new();
@@ -156,8 +157,8 @@ impl<'o> Learned<'o> {
         Ok(())
     }
 
-    /// The messages of a list of numbers with the labels that they look as if they had, in groups
-    /// to ask about.
+    /// Groups of messages to ask about, of a list with the number of each message and the number
+    /// of the label that it seems to belong to.
     fn groups(&self, mut rest: Vec<(usize, usize)>) -> Vec<Group> {
         let Self { names, labels, traits, .. } = self;
         let with = kin::by_trait(labels, traits);
@@ -197,19 +198,20 @@ impl<'o> Learned<'o> {
     }
 }
 
-/// The doubtful messages of the folders that were learned; `None` if none of their messages is
-/// still there.
+/// The doubtful messages of the folders that were learned; `None` if all messages of these folders
+/// are gone.
 fn doubtful(
     open: &OpenFilter,
     path: &Path,
     list: &ReviewList,
-    (stop, warnings): (&AtomicBool, WarningSink<'_>),
+    stop: &AtomicBool,
+    warnings: WarningSink<'_>,
 ) -> Result<Option<Vec<Group>>> {
     let names = open.names();
     let mut documents = open.folder().documents(&open.tables)?;
     documents.retain(|own| usize::from(own.label) < names.len());
     let mut learned = Learned::of(&documents, names);
-    learned.find(open, path, list, (stop, warnings))?;
+    learned.find(open, path, list, stop, warnings)?;
     if learned.places.iter().all(Option::is_none) {
         return Ok(None);
     }

@@ -20,7 +20,7 @@ use dbacl_files::reading::{if_there, open_known, open_regular, open_to_change, r
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use std::fs;
-use std::io::{self, BufReader, Read, Seek, SeekFrom, Write};
+use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
@@ -491,9 +491,8 @@ impl Changing {
         // The present table may have the same ledger, with documents that were appended later.
         let known = if_there(open_known(&path)).map_err(|error| FilterError::io(&path, error))?;
         let is_longer = known.as_ref().is_some_and(|(_, found)| found.len() > length);
-        let beginning = known.map(|(file, _)| {
-            sum_of(|out| io::copy(&mut BufReader::new(file).take(length), out).map(|_| ()))
-        });
+        let beginning =
+            known.map(|(file, _)| sum_of(|out| io::copy(&mut file.take(length), out).map(|_| ())));
         let beginning = beginning.transpose().map_err(|error| FilterError::io(&path, error))?;
         if beginning != Some((sum, length)) {
             self.clear(&name, LEDGER_MAGIC);
@@ -660,7 +659,8 @@ impl Changing {
             let is_empty =
                 fs::symlink_metadata(&path).is_ok_and(|it| it.is_file() && it.len() == 0);
             let is_ours = is_empty || dbacl_files::reading::begins_with(&path, b"# dbacl");
-            // Who still writes it holds its lock: a list for review is written at any time.
+            // A process that still writes the file has locked it: the list for review is written
+            // without the lock of the filter.
             let is_free = || open_regular(&path).is_ok_and(|file| file.try_lock().is_ok());
             if is_ours && is_free() {
                 let _ = fs::remove_file(path);

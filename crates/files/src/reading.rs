@@ -71,18 +71,11 @@ fn regular(file: File) -> io::Result<(File, Metadata)> {
 /// # Errors
 /// Those of [`open_regular`]; [`io::ErrorKind::OutOfMemory`] when there is no memory.
 pub fn read_regular(path: &Path) -> io::Result<Vec<u8>> {
-    open_known(path).and_then(|(file, found)| rest_of(file, &found))
-}
-
-/// All bytes of a file that was opened as [`open_known`] does.
-///
-/// # Errors
-/// Those of the operating system; [`io::ErrorKind::OutOfMemory`] when there is no memory.
-pub fn rest_of(file: File, found: &Metadata) -> io::Result<Vec<u8>> {
+    let (file, found) = open_known(path)?;
+    let length = usize::try_from(found.len()).unwrap_or(usize::MAX);
     let mut bytes = Vec::new();
-    bytes
-        .try_reserve_exact(usize::try_from(found.len()).unwrap_or(usize::MAX).saturating_add(1))?;
-    // With a limit, the system is not asked once more how long the file is.
+    bytes.try_reserve_exact(length.saturating_add(1))?;
+    // Reading with a limit does not ask the system once more how long the file is.
     file.take(u64::MAX).read_to_end(&mut bytes)?;
     Ok(bytes)
 }
