@@ -168,19 +168,19 @@ for line in open(work + "/texts.prepared", encoding="utf-8"):
 SKLEARN = """
 import sys, pickle
 from sklearn.feature_extraction.text import TfidfVectorizer
-from sklearn.pipeline import make_pipeline
+from sklearn.pipeline import make_pipeline, make_union
 from sklearn.svm import LinearSVC
 work, model, kind = sys.argv[1:4]
 rows = [line.rstrip("\\n").split("\\t", 1) for line in open(work + "/train.tsv", encoding="utf-8")]
 cut = dict(analyzer="char_wb", ngram_range=(1, 4)) if kind == "chars" else dict(ngram_range=(1, 2))
-pipeline = make_pipeline(TfidfVectorizer(sublinear_tf=True, min_df=2, **cut), LinearSVC())
+common = dict(sublinear_tf=True, min_df=2)
+parts = [TfidfVectorizer(**common, **cut)]
+if WITH_RUNS:
+    parts.insert(0, TfidfVectorizer(analyzer="char_wb", ngram_range=(2, 5), **common))
+pipeline = make_pipeline(make_union(*parts), LinearSVC())
 pipeline.fit([row[1] for row in rows], [row[0] for row in rows])
 pickle.dump(pipeline, open(model, "wb"))
 """
-# Runs of characters within words as well.
-SKLEARN_BOTH = SKLEARN.replace("make_pipeline(Tf", "make_pipeline(make_union(TfidfVectorizer(sublinear_tf=True, "
-    "min_df=2, analyzer='char_wb', ngram_range=(2, 5)), Tf").replace("**cut), ", "**cut)), ").replace(
-    "import make_pipeline", "import make_pipeline, make_union")
 SKLEARN_PREDICT = """
 import sys, pickle
 work, model, _ = sys.argv[1:4]
@@ -189,6 +189,11 @@ texts = [line.rstrip("\\n") for line in open(work + "/texts", encoding="utf-8")]
 for label in pipeline.predict(texts):
     print(label)
 """
+
+
+def sklearn(with_runs):
+    """A linear SVM, also on runs of characters within words if `with_runs` says so."""
+    return peer(SKLEARN.replace("WITH_RUNS", str(with_runs)), SKLEARN_PREDICT, "sklearn.pickle")
 
 
 def systems(autotune):
@@ -211,8 +216,8 @@ def systems(autotune):
             "train.part", autotuneValidationFile="WORK/valid.part", autotuneDuration=autotune
         ),
         "vowpalwabbit": peer(VW, VW_PREDICT, "vw.model"),
-        "scikit-learn": peer(SKLEARN, SKLEARN_PREDICT, "sklearn.pickle"),
-        "scikit-learn with characters": peer(SKLEARN_BOTH, SKLEARN_PREDICT, "sklearn.pickle"),
+        "scikit-learn": sklearn(with_runs=False),
+        "scikit-learn with characters": sklearn(with_runs=True),
     }
 
 
