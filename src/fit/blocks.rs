@@ -29,15 +29,15 @@ pub(crate) const INTERCEPT: f64 = 0.1;
 /// The power of a feature's rarity in its scale.
 const RARITY: f64 = 1.5;
 
-/// The same for [`SMALL`] messages: with so few, rarity tells little. It grows with their number
-/// until there are twice as many.
+/// The power in a fit of up to [`SMALL`] messages: rarity in so few says little. The power grows
+/// up to [`RARITY`], which it has from twice as many messages on.
 const RARITY_OF_SMALL: f64 = 1.0;
 
 /// A small number of messages.
 const SMALL: usize = 20;
 
-/// With up to so many messages, new features count as much as known ones in the length of a
-/// message; with more they count less.
+/// Inputs are divided by the length of the message. In fits of up to this many messages, unknown
+/// features count as much as known ones in this length; in larger fits they count less.
 const NEW_TO_MOST: usize = 400;
 
 /// The cost C of a message within the margin.
@@ -54,8 +54,9 @@ pub(crate) fn intercept() -> f32 {
     narrow(INTERCEPT)
 }
 
-/// The input of the known features of each block, of which there are so many in all, in a fit of so
-/// many messages. The more features are new, the less the known ones say of a message.
+/// The input of a known feature of each block of a message, which has `known` such features and
+/// `all` features by block, in a fit of `messages` messages. The more features are unknown, the
+/// smaller it is.
 pub(crate) fn inputs(
     known: [usize; BLOCKS],
     all: [usize; BLOCKS],

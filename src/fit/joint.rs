@@ -333,7 +333,8 @@ impl Problem<'_> {
         Ok(())
     }
 
-    /// The inputs of a message in a fit of so many, where features have these scales.
+    /// The input of the features of each block of a message, in a fit of `messages` messages in
+    /// which features have these `scales`.
     fn inputs(&self, scales: &[f32], messages: usize, document: usize) -> [f32; BLOCKS] {
         let knows = |column: usize| self.general.is_some_and(|general| general.knows[column]);
         let is_known = |&&column: &&u32| scales[column as usize] > 0.0 || knows(column as usize);

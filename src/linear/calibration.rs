@@ -16,7 +16,8 @@ use dbacl_numeric::elementary::{exp, log, real};
 
 /// Probabilities of the truth are taken for at least this much.
 const SMALLEST: f64 = 1e-12;
-/// So many of them have a product that is not too small for a number.
+/// Probabilities that are multiplied before a logarithm is taken: the product of so many is still
+/// far above the smallest number.
 const FACTORS: usize = 16;
 /// Logarithms of the slopes and of the prior's features that are tried.
 const SLOPES: [f64; 2] = [-4.0, 6.0];

@@ -123,8 +123,8 @@ impl<S: Sum> Table<S> {
         }
     }
 
-    /// Adds what columns say to the first N of `out`, the margins of the last problems; returns N.
-    /// As many lanes as registers hold are added up at once.
+    /// Adds the sums over these columns to the first N numbers of `out`, and returns N. The numbers
+    /// of `out` are the margins of the last problems. N sums are taken at once, in registers.
     fn add_lanes<const N: usize>(&self, run: &[u32], input: f32, out: &mut [f64]) -> usize {
         let first = 1 + self.problems - out.len();
         let mut lanes = [0.0f32; N];

@@ -185,7 +185,7 @@ fn highest_part(
     let last = texts.len().saturating_sub(PART / 2).max(1);
     let parts = (0..last).step_by(PART / 2).map(|start| {
         let part = &texts[start..texts.len().min(start + PART)];
-        // New features are taken to be everywhere.
+        // New features are assumed to be spread evenly over the text.
         let in_part = part.len() * all / texts.len().max(1);
         let [input, ..] = inputs([part.len(), 0, 0], [in_part, 0, 0], learned);
         part.iter().map(|&at| f64::from(weights[at])).sum::<f64>() * f64::from(input) + intercept

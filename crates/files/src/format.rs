@@ -33,7 +33,7 @@ const FORMATS: [(&[u8], &str); 17] = [
 pub fn format_of(beginning: &[u8]) -> Option<&'static str> {
     let is_tar = beginning.get(257..).is_some_and(|rest| rest.starts_with(b"ustar"));
     let named = FORMATS.iter().find(|(magic, _)| beginning.starts_with(magic));
-    // The name stands behind a header of 30 bytes.
+    // In a zip archive the first name follows a header of 30 bytes.
     let name = beginning.get(30..).filter(|_| beginning.starts_with(b"PK\x03\x04"));
     let is_office = name.is_some_and(|name| IN_OFFICE.iter().any(|own| name.starts_with(own)));
     let format = if is_office { Some(OFFICE) } else { named.map(|(_, format)| *format) };
