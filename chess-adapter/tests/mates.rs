@@ -4,6 +4,7 @@
 
 use chess_games::game::read_fen;
 use chess_games::notation::read_move;
+use chess_search::after_move;
 use dbacl_testing::Scratch;
 use shakmaty::{Chess, Position as _};
 
@@ -11,11 +12,8 @@ use crate::support::{Adapter, learned, read, testdata};
 
 /// Whether the side to move mates in so many moves, whatever the other side does.
 fn can_mate(position: &Chess, moves: i32) -> bool {
-    position.legal_moves().into_iter().any(|m| {
-        let mut after = position.clone();
-        after.play_unchecked(m);
-        is_mated_in(&after, moves - 1)
-    })
+    let mates = |m| is_mated_in(&after_move(position, m), moves - 1);
+    position.legal_moves().into_iter().any(mates)
 }
 
 /// Whether the side to move is mated in so many moves, whatever it does.
@@ -24,12 +22,8 @@ fn is_mated_in(position: &Chess, moves: i32) -> bool {
         return position.is_checkmate();
     }
     let replies = position.legal_moves();
-    !replies.is_empty()
-        && replies.into_iter().all(|m| {
-            let mut after = position.clone();
-            after.play_unchecked(m);
-            can_mate(&after, moves)
-        })
+    let is_lost = |m| can_mate(&after_move(position, m), moves);
+    !replies.is_empty() && replies.into_iter().all(is_lost)
 }
 
 /// The move of an `info` line, if the line announces a mate, and in how many moves.
@@ -77,8 +71,7 @@ fn announced_mates_are_mates() {
         mates += 1;
         assert_eq!(played.split(' ').next(), Some(first.as_str()), "{fen}");
         if (1..=2).contains(&moves) {
-            let mut after = start.clone();
-            after.play_unchecked(read_move(&start, first.as_bytes()).expect("legal"));
+            let after = after_move(&start, read_move(&start, first.as_bytes()).expect("legal"));
             assert!(is_mated_in(&after, moves - 1), "{fen}: {first} does not mate in {moves}");
         }
     }

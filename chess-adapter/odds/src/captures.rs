@@ -108,6 +108,7 @@ fn settle(
 mod tests {
     use super::*;
     use crate::testing::{play_at_random, read_fen};
+    use chess_search::after_move;
     use shakmaty::{Move, Position};
 
     #[test]
@@ -131,11 +132,7 @@ mod tests {
         if depth == 0 {
             return stand;
         }
-        let value = |m: &Move| {
-            let mut after = position.clone();
-            after.play_unchecked(*m);
-            -slowly(&after, depth - 1)
-        };
+        let value = |m: &Move| -slowly(&after_move(position, *m), depth - 1);
         position.capture_moves().iter().map(value).max().map_or(stand, |best| best.max(stand))
     }
 

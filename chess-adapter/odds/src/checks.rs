@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //! The checks that the side to move can give.
 
-use chess_search::Checks;
+use chess_search::{Checks, after_move};
 use shakmaty::{Chess, Position as _};
 
 /// The number of legal moves that check by the man that moves, and whether one of them mates. A
@@ -13,11 +13,7 @@ pub(crate) fn checks(position: &Chess) -> (u64, bool) {
         let role = reply.promotion().unwrap_or_else(|| reply.role());
         if checking.from(role).contains(reply.to()) {
             count += 1;
-            if !mates {
-                let mut then = position.clone();
-                then.play_unchecked(reply);
-                mates = then.is_checkmate();
-            }
+            mates = mates || after_move(position, reply).is_checkmate();
         }
     }
     (count, mates)
@@ -37,8 +33,7 @@ mod tests {
             let (mut all, mut mates) = (0, false);
             let king = position.board().king_of(!position.turn()).expect("a king");
             for m in position.legal_moves() {
-                let mut then = position.clone();
-                then.play_unchecked(m);
+                let then = after_move(position, m);
                 // A pawn hides its check along the file on which it promotes.
                 let is_hidden = m.is_promotion()
                     && m.from().is_some_and(|from| attacks::aligned(king, from, m.to()));

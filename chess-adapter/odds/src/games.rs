@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //! The games to learn from, and the positions that are drawn from them.
 
+use chess_search::after_move;
 use shakmaty::{Chess, Move, MoveList, Position as _};
 
 use dbacl_numeric::random::SplitMix64;
@@ -85,9 +86,7 @@ impl Games {
         positions.clear();
         positions.push(start.clone());
         for (number, &m) in past.iter().enumerate() {
-            let mut next = positions[number].clone();
-            next.play_unchecked(m);
-            positions.push(next);
+            positions.push(after_move(&positions[number], m));
         }
         let legal = positions[past.len()].legal_moves();
         let played = legal.iter().position(|&m| m == moves[ply as usize]);

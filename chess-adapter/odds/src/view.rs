@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //! Attacks and exchanges on a board, found once for a position and for each of its moves.
 
+use chess_search::after_move;
 use chess_search::board::count;
 use shakmaty::{Bitboard, Board, Chess, Color, Move, Position as _, Square};
 
@@ -119,8 +120,7 @@ pub(crate) struct Prospect {
 impl Prospect {
     /// A legal move in a position.
     pub(crate) fn new(before: &Chess, m: Move) -> Self {
-        let mut after = before.clone();
-        after.play_unchecked(m);
+        let after = after_move(before, m);
         let view = View::new(after.board(), before.turn());
         Self { m, after, view }
     }

@@ -41,7 +41,7 @@ pub use checks::Checks;
 pub use evaluate::Evaluate;
 pub use exchange::{Capture, attackers, captures, cheapest, exchange_value};
 pub use limits::{Clock, Limits};
-pub use moves::PackedMove;
+pub use moves::{PackedMove, after_move};
 pub use request::{Advice, Ending, Found, Line, Request};
 pub use searcher::Searcher;
 pub use terms::{FULL, TEMPO, TERMS, UNIT, name as name_of_term, pieces_left, terms};

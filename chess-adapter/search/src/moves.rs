@@ -1,7 +1,14 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-//! Moves in 16 bits, as tables keep them.
+//! Positions after moves, and moves in 16 bits, as tables keep them.
 
-use shakmaty::{Move, Role};
+use shakmaty::{Chess, Move, Position as _, Role};
+
+/// The position after a legal move.
+pub fn after_move(position: &Chess, m: Move) -> Chess {
+    let mut after = position.clone();
+    after.play_unchecked(m);
+    after
+}
 
 /// A move as target square, origin square and promotion: 6, 6 and 3 bits, as Polyglot's books have
 /// it. Castling is stored as the king capturing its own rook. Zero stands for no move.

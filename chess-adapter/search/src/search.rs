@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use shakmaty::{Move, Position};
 
-use crate::moves::PackedMove;
+use crate::moves::{PackedMove, after_move};
 use crate::request::{Ending, Found, Line, Request};
 use crate::searcher::Searcher;
 use crate::tree::{Child, INFINITE, Run, key_of};
@@ -166,15 +166,11 @@ impl Run<'_, '_> {
                 Some(Ending::IsMated(plies)) => Ending::Mates(plies.saturating_sub(1)),
                 _ => return,
             };
-            let after = |m: Move| {
-                let mut after = position.clone();
-                after.play_unchecked(m);
-                after
-            };
-            let leads_there = |&m: &Move| (self.request.endgames)(&after(m)) == Some(next);
+            let leads_there =
+                |&m: &Move| (self.request.endgames)(&after_move(&position, m)) == Some(next);
             let Some(m) = position.legal_moves().into_iter().find(leads_there) else { return };
             line.push(m);
-            position = after(m);
+            position.play_unchecked(m);
         }
     }
 

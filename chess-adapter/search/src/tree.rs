@@ -8,7 +8,7 @@ use shakmaty::{Chess, EnPassantMode, Move, MoveList, Position, Role};
 
 use crate::checks::Checks;
 use crate::exchange::{exchange_value, piece_value};
-use crate::moves::PackedMove;
+use crate::moves::{PackedMove, after_move};
 use crate::ordering::{BAD, FIRST, KILLER, bring_best, capture_score};
 use crate::request::{Ending, Request};
 use crate::searcher::Searcher;
@@ -117,8 +117,7 @@ impl Run<'_, '_> {
 
     /// The position after a move, and its key, which counts as occurred until it is popped.
     pub(crate) fn enter(&mut self, position: &Chess, key: u64, m: Move) -> (Chess, u64) {
-        let mut after = position.clone();
-        after.play_unchecked(m);
+        let after = after_move(position, m);
         let known = position.update_zobrist_hash(Zobrist64::from(key), m, EnPassantMode::Legal);
         let key = known.map_or_else(|| key_of(&after), u64::from);
         self.keys.push(key);

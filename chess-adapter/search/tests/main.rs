@@ -4,7 +4,7 @@
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
-use chess_search::{Advice, Found, Limits, Request, Searcher, exchange_value, key_of};
+use chess_search::{Advice, Found, Limits, Request, Searcher, after_move, exchange_value, key_of};
 use shakmaty::{CastlingMode, Chess, Position as _, fen::Fen, uci::UciMove};
 
 fn position(text: &str) -> Chess {
@@ -187,8 +187,7 @@ fn advice_counts_at_each_depth() {
     let legal = |position: &Chess, word: &str| {
         word.parse::<UciMove>().expect("a move").to_move(position).expect("legal")
     };
-    let mut after = start.clone();
-    after.play_unchecked(legal(&start, e4));
+    let after = after_move(&start, legal(&start, e4));
     let value = |advice: &Advice| {
         let moves = [legal(&start, e4), legal(&start, a4)];
         let request = Request {

@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 use std::path::Path;
 
 use anyhow::{Context as _, Result, bail};
-use chess_search::{PackedMove, key_of};
+use chess_search::{PackedMove, after_move, key_of};
 use dbacl_files::reading::read_regular;
 use shakmaty::{Chess, Color, KnownOutcome, Move, Position, Square};
 
@@ -89,9 +89,7 @@ impl Row {
     /// The move and the position after it.
     pub(crate) fn follow(&self, position: &Chess) -> Option<(Move, Chess)> {
         let m = unpack(position, self.packed)?;
-        let mut after = position.clone();
-        after.play_unchecked(m);
-        Some((m, after))
+        Some((m, after_move(position, m)))
     }
 
     /// By how much games speak for the move.

@@ -7,7 +7,7 @@ use std::fmt::Write as _;
 
 use chess_games::game::Game;
 use chess_games::notation::{Spelling, to_word};
-use chess_search::key_of;
+use chess_search::{after_move, key_of};
 use shakmaty::{Bitboard, Board, Chess, Color, Move, Position as _, Role};
 
 use crate::book::{Book, BookMove, Count, Known, Node, unpack};
@@ -237,9 +237,7 @@ fn branch(book: &Book, node: Option<Node>) -> Branch {
 /// The moves that lead from an unknown position to known ones.
 fn branch_of_unknown(book: &Book, position: &Chess) -> Branch {
     let to_known = |m: Move| {
-        let mut after = position.clone();
-        after.play_unchecked(m);
-        let node = book.node(key_of(&after))?;
+        let node = book.node(key_of(&after_move(position, m)))?;
         Some((-book.games(node).balance(), Some(node)))
     };
     let mut branch: Branch = position.legal_moves().into_iter().filter_map(to_known).collect();
@@ -280,8 +278,7 @@ fn find(position: &Chess, known: &[&Known], left: usize) -> Option<Vec<Move>> {
         return known.iter().any(|known| key_of(&known.position) == key).then(Vec::new);
     }
     position.legal_moves().into_iter().find_map(|m| {
-        let mut after = position.clone();
-        after.play_unchecked(m);
+        let after = after_move(position, m);
         let mut plan = find(&after, &within(&after, known, left - 1), left - 1)?;
         plan.push(m);
         Some(plan)

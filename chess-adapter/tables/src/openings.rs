@@ -8,9 +8,9 @@ use std::str::FromStr;
 
 use anyhow::{Result, ensure};
 use chess_games::game::Game;
-use chess_search::{Advice, PackedMove, key_of};
+use chess_search::{Advice, PackedMove, after_move, key_of};
 use dbacl_numeric::elementary::log2;
-use shakmaty::{Move, Position as _};
+use shakmaty::Move;
 
 use crate::book::{Book, BookMove, Count, Node};
 use crate::clusters::Clusters;
@@ -125,11 +125,7 @@ impl Openings {
         });
         if !is_kept {
             let mut suggested = clusters.suggestions(&self.book, game.position());
-            suggested.retain(|b| {
-                let mut after = game.position().clone();
-                after.play_unchecked(b.m);
-                game.occurrences(&after) == 0
-            });
+            suggested.retain(|b| game.occurrences(&after_move(game.position(), b.m)) == 0);
             if !suggested.is_empty() {
                 return (suggested, "cluster move");
             }

@@ -4,7 +4,7 @@
 use std::path::Path;
 
 use anyhow::{Context as _, Result, bail};
-use chess_search::Ending;
+use chess_search::{Ending, after_move};
 use shakmaty::{Chess, Move, Position, Role};
 use shakmaty_syzygy::{SyzygyError, Tablebase, Wdl};
 
@@ -42,8 +42,7 @@ impl Tables {
         }
         let mut rated = Vec::new();
         for &m in moves {
-            let mut after = position.clone();
-            after.play_unchecked(m);
+            let after = after_move(position, m);
             if after.is_checkmate() {
                 return Kept { moves: Some(vec![m]), missing: None };
             }

@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use chess_games::gameline::Gameline;
-use chess_search::{Evaluate, key_of};
+use chess_search::{Evaluate, after_move, key_of};
 use dbacl_numeric::random::SplitMix64;
 use shakmaty::{Chess, KnownOutcome, Position as _};
 
@@ -41,9 +41,7 @@ impl Given {
     pub fn take(&mut self, game: &Gameline, each: usize, random: &mut SplitMix64) {
         let mut all = vec![game.start.clone()];
         for &m in &game.moves {
-            let mut next = all[all.len() - 1].clone();
-            next.play_unchecked(m);
-            all.push(next);
+            all.push(after_move(&all[all.len() - 1], m));
         }
         if each > 0 && self.positions.len() < POSITIONS {
             let winner = game.result.and_then(KnownOutcome::winner);

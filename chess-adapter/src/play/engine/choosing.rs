@@ -4,7 +4,7 @@
 use std::sync::atomic::Ordering::SeqCst;
 
 use anyhow::Result;
-use chess_search::{Found, Limits, exchange_value};
+use chess_search::{Found, Limits, after_move, exchange_value};
 use shakmaty::{Move, Position};
 
 use super::looking_ahead::among_best;
@@ -202,8 +202,7 @@ impl Engine {
     }
 
     fn draws_at_once(&self, m: Move) -> bool {
-        let mut after = self.game.position().clone();
-        after.play_unchecked(m);
+        let after = after_move(self.game.position(), m);
         after.is_stalemate()
             || after.is_insufficient_material()
             || self.game.occurrences(&after) >= 1

@@ -6,7 +6,7 @@ use std::sync::OnceLock;
 
 use anyhow::{Context as _, Error, Result, ensure};
 use chess_games::cannot::Cannot;
-use chess_search::Ending;
+use chess_search::{Ending, after_move};
 use dbacl_files::reading::read_regular;
 use shakmaty::{Chess, Color, Move, Position as _};
 
@@ -93,9 +93,8 @@ impl Distances {
     pub fn choices(&self, position: &Chess, moves: &[Move]) -> Result<Option<Choices>> {
         let mut choices: Option<Choices> = None;
         for &m in moves {
-            let mut after = position.clone();
-            after.play_unchecked(m);
-            let Some(value) = self.value_of(&after)?.map(one_earlier) else { return Ok(None) };
+            let value = self.value_of(&after_move(position, m))?;
+            let Some(value) = value.map(one_earlier) else { return Ok(None) };
             match &mut choices {
                 Some(best) if best.value == value => best.moves.push(m),
                 Some(best) if better(best.value, value) == best.value => {}
