@@ -15,4 +15,5 @@ pub mod gameline;
 pub mod notation;
 pub mod pgn;
 pub mod prepare;
+pub mod results;
 mod signs;

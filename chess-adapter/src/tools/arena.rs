@@ -19,6 +19,7 @@ use crate::play::settings::name_and_value;
 use crate::protocol::uci::read_go;
 use chess_games::game::{End, Game};
 use chess_games::notation;
+use chess_games::results::Results;
 use dbacl_numeric::random::SplitMix64;
 
 /// Someone who answers a position with a move.
@@ -206,9 +207,8 @@ impl Options {
 /// What came of a match, from the engine's side.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub(crate) struct Score {
-    pub won: u32,
-    pub drawn: u32,
-    pub lost: u32,
+    #[serde(flatten)]
+    pub results: Results,
     /// Games among those won that the opponent lost on time.
     pub won_on_time: u32,
     /// Games among those lost that were lost on time.
@@ -295,15 +295,12 @@ pub(crate) fn play_match(
         half_moves += u32::try_from(played.game.plies()).map_or(f64::INFINITY, f64::from);
         score.lost_on_time += u32::from(played.overstepped == Some(color));
         score.won_on_time += u32::from(played.overstepped == Some(color.other()));
-        let place = match (played.result().map(KnownOutcome::winner), lead) {
-            (Some(None), _) => &mut score.drawn,
-            (Some(Some(winner)), _) if winner == color => &mut score.won,
-            (Some(_), _) => &mut score.lost,
-            (None, 3..) => &mut score.stopped_ahead,
-            (None, ..=-3) => &mut score.stopped_behind,
-            (None, _) => &mut score.stopped_level,
-        };
-        *place += 1;
+        match (played.result(), lead) {
+            (Some(result), _) => score.results.add(result.winner(), color),
+            (None, 3..) => score.stopped_ahead += 1,
+            (None, ..=-3) => score.stopped_behind += 1,
+            (None, _) => score.stopped_level += 1,
+        }
         finished(&played, color, &score)?;
     }
     score.material = material / f64::from(options.games.max(1));
@@ -330,10 +327,10 @@ impl Score {
         format!(
             "won {}{} drawn {} lost {}{} stopped {stopped} (ahead {} / level {} / behind {}) \
              material {:+.1} half-moves {:.0}",
-            self.won,
+            self.results.won,
             on_time(self.won_on_time),
-            self.drawn,
-            self.lost,
+            self.results.drawn,
+            self.results.lost,
             on_time(self.lost_on_time),
             self.stopped_ahead,
             self.stopped_level,
@@ -381,7 +378,7 @@ mod tests {
         };
         let (score, lines) = play();
         let stopped = score.stopped_ahead + score.stopped_level + score.stopped_behind;
-        assert_eq!(score.won + score.drawn + score.lost + stopped, 4);
+        assert_eq!(score.results.games() + stopped, 4);
         assert_eq!((score, lines), play());
     }
 }

@@ -165,7 +165,7 @@ impl Learning {
             contest(openings, &limits, &Pace::full(), &|_| [own.clone(), other.clone()])
         };
         let of_base: Arc<dyn Evaluate> = Arc::new(base.clone());
-        let random = against_random(&of_base, &openings.choosing, self.seed);
+        let random = against_random(&of_base, &openings.choosing, self.seed).in_percent();
         let value = of_base.evaluate(&position);
         say(&format!("base: against random heuristics {random}; a knight and two pawns {value}"))?;
         let mut records: Vec<Record> = Vec::new();
@@ -184,11 +184,12 @@ impl Learning {
                 let mut classify = classifier(self.folder(), &program);
                 let chosen = network::configure(&base, counts, with_draws, &mut classify)?;
                 let own: Arc<dyn Evaluate> = Arc::new(chosen);
-                let random = against_random(&own, &openings.choosing, self.seed);
+                let random = against_random(&own, &openings.choosing, self.seed).in_percent();
                 let last = if size == self.games { &openings.fresh } else { &openings.choosing };
-                let (tally, value) = (against_base(&own, last), own.evaluate(&position));
+                let won = against_base(&own, last).in_percent();
+                let value = own.evaluate(&position);
                 say(&format!(
-                    "  likeliest given {given}: against the base {tally}; against random \
+                    "  likeliest given {given}: against the base {won}; against random \
                      heuristics {random}; a knight and two pawns {value}"
                 ))?;
             }

@@ -8,58 +8,17 @@ use std::path::Path;
 use anyhow::{Context as _, Result, bail};
 use chess_search::{PackedMove, after_move, key_of};
 use dbacl_files::reading::read_regular;
-use shakmaty::{Chess, Color, KnownOutcome, Move, Position, Square};
+use shakmaty::{Chess, Move, Position, Square};
 
 use chess_games::cannot::Cannot;
 use chess_games::notation::{Spelling, to_word};
 use chess_games::prepare::Gameline;
+use chess_games::results::Results;
 
 /// First line of a book in text form.
 const TEXT_MAGIC: &str = "# chess book 1";
 /// Moves of a position that are kept, the best ones.
 const CHILDREN: usize = 16;
-
-/// How often a move won, drew and lost for the side that played it.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Count {
-    /// Games won.
-    pub wins: u32,
-    /// Games drawn.
-    pub draws: u32,
-    /// Games lost.
-    pub losses: u32,
-}
-
-impl Count {
-    /// All games.
-    pub const fn games(self) -> u32 {
-        self.wins + self.draws + self.losses
-    }
-
-    /// Wins less losses, per decisive game; 0 without decisive games.
-    pub fn balance(self) -> f64 {
-        let [wins, losses] = [self.wins, self.losses].map(f64::from);
-        (wins - losses) / (wins + losses).max(1.0)
-    }
-
-    /// These games and others.
-    #[must_use]
-    pub const fn plus(self, other: Self) -> Self {
-        Self {
-            wins: self.wins + other.wins,
-            draws: self.draws + other.draws,
-            losses: self.losses + other.losses,
-        }
-    }
-
-    fn add(&mut self, result: KnownOutcome, side: Color) {
-        match result.winner() {
-            None => self.draws += 1,
-            Some(winner) if winner == side => self.wins += 1,
-            Some(_) => self.losses += 1,
-        }
-    }
-}
 
 /// A move the book knows in some position.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -68,8 +27,8 @@ pub struct BookMove {
     pub m: Move,
     /// Weight in a draw.
     pub weight: f64,
-    /// Statistics; `None` in a Polyglot book.
-    pub count: Option<Count>,
+    /// The games of the side that played it; `None` in a Polyglot book.
+    pub results: Option<Results>,
 }
 
 /// A move in a book.
@@ -80,7 +39,7 @@ pub(crate) struct Row {
     pub packed: u16,
     weight: f64,
     /// Its games, if they are known.
-    pub count: Option<Count>,
+    pub results: Option<Results>,
     /// The node of the position after it, if it is reached from the start position.
     pub next: Option<Node>,
 }
@@ -94,7 +53,7 @@ impl Row {
 
     /// By how much games speak for the move.
     pub(crate) fn balance(&self) -> f64 {
-        self.count.map_or(0.0, Count::balance)
+        self.results.map_or(0.0, Results::balance)
     }
 }
 
@@ -212,16 +171,16 @@ impl Book {
     }
 
     /// The games of a node, for the side to move.
-    pub(crate) fn games(&self, node: Node) -> Count {
-        let counts = self.rows(node).iter().filter_map(|row| row.count);
-        counts.fold(Count::default(), Count::plus)
+    pub(crate) fn games(&self, node: Node) -> Results {
+        let results = self.rows(node).iter().filter_map(|row| row.results);
+        results.fold(Results::default(), Results::plus)
     }
 
     /// The moves of a node in that position, best first.
     pub(crate) fn moves_of(&self, node: Node, position: &Chess) -> Vec<BookMove> {
         let book_move = |row: &Row| {
             let m = unpack(position, row.packed)?;
-            Some(BookMove { m, weight: row.weight, count: row.count })
+            Some(BookMove { m, weight: row.weight, results: row.results })
         };
         self.rows(node).iter().filter_map(book_move).collect()
     }
@@ -261,8 +220,8 @@ impl Book {
         for row in self.rows(node) {
             let Some((m, after)) = row.follow(position) else { continue };
             let word = to_word(position, m, Spelling::default());
-            let Count { wins, draws, losses } = row.count.unwrap_or_default();
-            let _ = writeln!(out, "{space}{word} +{wins} ={draws} -{losses} {:+.2}", row.balance());
+            let results = row.results.unwrap_or_default();
+            let _ = writeln!(out, "{space}{word} {results} {:+.2}", row.balance());
             if let Some(next) = row.next {
                 self.write_node(next, &after, level + 1, depth, seen, out);
             }
@@ -274,7 +233,7 @@ impl Book {
 fn row_of_record(record: &[u8; 16]) -> Row {
     let key = u64::from_be_bytes(*record.first_chunk().expect("eight bytes"));
     let number = |at: usize| u16::from_be_bytes([record[at], record[at + 1]]);
-    Row { key, packed: number(8), weight: f64::from(number(10)), count: None, next: None }
+    Row { key, packed: number(8), weight: f64::from(number(10)), results: None, next: None }
 }
 
 fn parse_row(line: &str) -> Option<Row> {
@@ -282,20 +241,20 @@ fn parse_row(line: &str) -> Option<Row> {
     let key = u64::from_str_radix(fields.next()?, 16).ok()?;
     let packed = u16::from_str_radix(fields.next()?, 16).ok()?;
     let mut number = || fields.next()?.parse().ok();
-    let count = Count { wins: number()?, draws: number()?, losses: number()? };
-    count.wins.checked_add(count.draws)?.checked_add(count.losses)?;
-    Some(counted(key, packed, count))
+    let results = Results { won: number()?, drawn: number()?, lost: number()? };
+    results.won.checked_add(results.drawn)?.checked_add(results.lost)?;
+    Some(counted(key, packed, results))
 }
 
-fn counted(key: u64, packed: u16, count: Count) -> Row {
-    Row { key, packed, weight: f64::from(count.games()), count: Some(count), next: None }
+fn counted(key: u64, packed: u16, results: Results) -> Row {
+    Row { key, packed, weight: f64::from(results.games()), results: Some(results), next: None }
 }
 
 /// Counts the first half-moves of games.
 #[derive(Debug)]
 pub struct Counter {
     plies: usize,
-    counts: HashMap<(u64, u16), Count>,
+    counts: HashMap<(u64, u16), Results>,
 }
 
 impl Counter {
@@ -311,19 +270,15 @@ impl Counter {
         let mut position = game.start.clone();
         for &m in game.moves.iter().take(self.plies) {
             let place = (key_of(&position), PackedMove::from(m).0);
-            self.counts.entry(place).or_default().add(result, position.turn());
+            self.counts.entry(place).or_default().add(result.winner(), position.turn());
             position.play_unchecked(m);
         }
     }
 
     /// Moves seen at least that often, in order of key and move.
-    fn rows(&self, at_least: u32) -> Vec<(u64, u16, Count)> {
-        let mut rows: Vec<(u64, u16, Count)> = self
-            .counts
-            .iter()
-            .filter(|(_, count)| count.games() >= at_least)
-            .map(|(&(key, m), &count)| (key, m, count))
-            .collect();
+    fn rows(&self, at_least: u32) -> Vec<(u64, u16, Results)> {
+        let all = self.counts.iter().map(|(&(key, m), &results)| (key, m, results));
+        let mut rows: Vec<_> = all.filter(|(.., results)| results.games() >= at_least).collect();
         rows.sort_unstable_by_key(|&(key, m, _)| (key, m));
         rows
     }
@@ -332,8 +287,8 @@ impl Counter {
     pub fn to_text(&self, at_least: u32) -> String {
         let mut out =
             format!("{TEXT_MAGIC}: key, move, wins, draws, losses of the side that moved\n");
-        for (key, m, Count { wins, draws, losses }) in self.rows(at_least) {
-            let _ = writeln!(out, "{key:016x} {m:04x} {wins} {draws} {losses}");
+        for (key, m, Results { won, drawn, lost }) in self.rows(at_least) {
+            let _ = writeln!(out, "{key:016x} {m:04x} {won} {drawn} {lost}");
         }
         out
     }
@@ -342,12 +297,12 @@ impl Counter {
     /// Castling is the king taking its own rook.
     pub fn to_polyglot(&self, at_least: u32) -> Vec<u8> {
         let rows = self.rows(at_least);
-        let points = |c: &Count| u64::from(c.wins) * 2 + u64::from(c.draws);
+        let points = |c: &Results| u64::from(c.won) * 2 + u64::from(c.drawn);
         let mut out = Vec::with_capacity(rows.len() * 16);
         for group in rows.chunk_by(|a, b| a.0 == b.0) {
             let most = group.iter().map(|(_, _, c)| points(c)).max().unwrap_or(0).max(0xffff);
-            for (key, m, count) in group {
-                let weight = u16::try_from(points(count) * 0xffff / most).unwrap_or(u16::MAX);
+            for (key, m, results) in group {
+                let weight = u16::try_from(points(results) * 0xffff / most).unwrap_or(u16::MAX);
                 out.extend_from_slice(&key.to_be_bytes());
                 out.extend_from_slice(&m.to_be_bytes());
                 out.extend_from_slice(&weight.to_be_bytes());

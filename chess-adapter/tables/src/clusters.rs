@@ -7,10 +7,11 @@ use std::fmt::Write as _;
 
 use chess_games::game::Game;
 use chess_games::notation::{Spelling, to_word};
+use chess_games::results::Results;
 use chess_search::{after_move, key_of};
 use shakmaty::{Bitboard, Board, Chess, Color, Move, Position as _, Role};
 
-use crate::book::{Book, BookMove, Count, Known, Node, unpack};
+use crate::book::{Book, BookMove, Known, Node, unpack};
 
 /// Half-moves of games whose positions are grouped.
 pub const PLIES: usize = 40;
@@ -49,7 +50,7 @@ fn distance(a: &Board, b: &Board) -> Option<usize> {
 #[derive(Debug)]
 struct Cluster {
     members: Vec<usize>,
-    moves: BTreeMap<u16, Count>,
+    moves: BTreeMap<u16, Results>,
 }
 
 /// The known positions of a book, and clusters of them.
@@ -72,10 +73,10 @@ impl Clusters {
             groups.entry(shape(&one.position)).or_default().push(number);
         }
         let cluster = |members: Vec<usize>| {
-            let mut moves: BTreeMap<u16, Count> = BTreeMap::new();
+            let mut moves: BTreeMap<u16, Results> = BTreeMap::new();
             for row in members.iter().flat_map(|&member| book.rows(known[member].node)) {
                 let sum = moves.entry(row.packed).or_default();
-                *sum = sum.plus(row.count.unwrap_or_default());
+                *sum = sum.plus(row.results.unwrap_or_default());
             }
             Cluster { members, moves }
         };
@@ -106,13 +107,13 @@ impl Clusters {
             for &member in members {
                 let _ = writeln!(out, "  {}", self.line(member));
             }
-            for (&packed, Count { wins, draws, losses }) in moves {
+            for (&packed, results) in moves {
                 let mut positions = members.iter().map(|&member| &self.known[member].position);
                 let word = positions.find_map(|position| {
                     Some(to_word(position, unpack(position, packed)?, Spelling::default()))
                 });
                 let word = word.unwrap_or_default();
-                let _ = writeln!(out, "    {word} +{wins} ={draws} -{losses}");
+                let _ = writeln!(out, "    {word} {results}");
             }
         }
         out
@@ -139,13 +140,13 @@ impl Clusters {
             branch_distance(book, &ours, &branch(book, Some(node)), BRANCH)
         };
         let best = near.min_by(|a, b| unlike(a).total_cmp(&unlike(b)));
-        let legal = |(&packed, &count): (&u16, &Count)| {
-            let weight = f64::from(count.games());
-            Some(BookMove { m: unpack(position, packed)?, weight, count: Some(count) })
+        let legal = |(&packed, &results): (&u16, &Results)| {
+            let weight = f64::from(results.games());
+            Some(BookMove { m: unpack(position, packed)?, weight, results: Some(results) })
         };
         let moves = best.into_iter().flat_map(|(_, cluster)| &cluster.moves);
         let mut found: Vec<BookMove> = moves.filter_map(legal).collect();
-        let value = |b: &BookMove| b.count.map_or(0.0, Count::balance);
+        let value = |b: &BookMove| b.results.map_or(0.0, Results::balance);
         found.sort_by(|a, b| value(b).total_cmp(&value(a)).then(b.weight.total_cmp(&a.weight)));
         found
     }

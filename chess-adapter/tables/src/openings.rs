@@ -8,11 +8,12 @@ use std::str::FromStr;
 
 use anyhow::{Result, ensure};
 use chess_games::game::Game;
+use chess_games::results::Results;
 use chess_search::{Advice, PackedMove, after_move, key_of};
 use dbacl_numeric::elementary::log2;
 use shakmaty::Move;
 
-use crate::book::{Book, BookMove, Count, Node};
+use crate::book::{Book, BookMove, Node};
 use crate::clusters::Clusters;
 
 /// How much the games of a move count in a search (spec chess 9.15 c).
@@ -50,17 +51,14 @@ impl std::fmt::Display for Weight {
 
 impl Weight {
     /// Centipawns for each of the moves that a book knows in a position.
-    fn of(self, counts: &[Count]) -> Vec<i32> {
-        let bits = |c: &Count| {
-            let points = f64::from(c.wins) + f64::from(c.draws) / 2.0;
-            log2((points + 1.0) / (f64::from(c.games()) + 2.0))
-        };
+    fn of(self, moves: &[Results]) -> Vec<i32> {
+        let bits = |r: &Results| log2((r.points() + 1.0) / (f64::from(r.games()) + 2.0));
         let values: Vec<f64> = match self {
-            Self::Bit(centipawns) => counts.iter().map(|c| centipawns * bits(c)).collect(),
+            Self::Bit(centipawns) => moves.iter().map(|r| centipawns * bits(r)).collect(),
             Self::Seed => {
                 let sum =
-                    |c: &Count| f64::from(c.wins) - f64::from(c.losses) + f64::from(c.draws) / 2.0;
-                counts.iter().map(sum).collect()
+                    |r: &Results| f64::from(r.won) - f64::from(r.lost) + f64::from(r.drawn) / 2.0;
+                moves.iter().map(sum).collect()
             }
         };
         // Moves that the book does not know count as its mean move.
@@ -132,16 +130,16 @@ impl Openings {
             self.plan = (game.plies(), clusters.plan(game).unwrap_or_default());
         }
         let next = self.plan.1.get(game.plies() - self.plan.0);
-        let planned = next.map(|&m| BookMove { m, weight: 1.0, count: None });
+        let planned = next.map(|&m| BookMove { m, weight: 1.0, results: None });
         (planned.into_iter().collect(), "planned move")
     }
 
     /// What a search adds to the values of moves whose games are known.
     pub fn for_search(&self, weight: Weight) -> Advice {
         let advice = self.book.nodes().map(|(key, rows)| {
-            let known = rows.iter().filter_map(|row| Some((PackedMove(row.packed), row.count?)));
-            let (moves, counts): (Vec<PackedMove>, Vec<Count>) = known.unzip();
-            (key, moves.into_iter().zip(weight.of(&counts)).collect())
+            let known = rows.iter().filter_map(|row| Some((PackedMove(row.packed), row.results?)));
+            let (moves, results): (Vec<PackedMove>, Vec<Results>) = known.unzip();
+            (key, moves.into_iter().zip(weight.of(&results)).collect())
         });
         advice.collect::<HashMap<_, _>>()
     }
@@ -188,7 +186,7 @@ mod tests {
     #[test]
     fn games_count_by_the_share_of_points_or_as_the_seed_has_it() {
         let counts = [(3, 0, 0), (0, 0, 3), (0, 2, 0)];
-        let counts = counts.map(|(wins, draws, losses)| Count { wins, draws, losses });
+        let counts = counts.map(|(won, drawn, lost)| Results { won, drawn, lost });
         assert_eq!(Weight::Seed.of(&counts), [3, -3, 1]);
         // Four fifths, a fifth and a half: 2 bits between the first two.
         assert_eq!(Weight::Bit(30.0).of(&counts), [27, -33, 6]);

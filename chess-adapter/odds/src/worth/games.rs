@@ -2,11 +2,11 @@
 //! Games between evaluations, and what they are worth against each other.
 
 use std::convert::Infallible;
-use std::fmt;
 use std::sync::Arc;
 
 use chess_games::game::{End, Game};
 use chess_games::notation::Spelling;
+use chess_games::results::Results;
 use chess_search::{Evaluate, Limits, Request, Searcher, exchange_value};
 use dbacl::parallel;
 use dbacl_numeric::random::SplitMix64;
@@ -90,83 +90,25 @@ fn play(
     (lead.abs() >= LEAD).then(|| Color::from_white(lead > 0))
 }
 
-/// How a match stands, for its first side.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Tally {
-    /// Games won.
-    pub won: u32,
-    /// Games drawn.
-    pub drawn: u32,
-    /// Games lost.
-    pub lost: u32,
-}
-
-impl Tally {
-    fn add(&mut self, winner: Option<Color>, own: Color) {
-        match winner {
-            None => self.drawn += 1,
-            Some(winner) if winner == own => self.won += 1,
-            Some(_) => self.lost += 1,
-        }
-    }
-
-    /// Games played.
-    pub const fn games(self) -> u32 {
-        self.won + self.drawn + self.lost
-    }
-
-    /// The share of points.
-    pub fn share(self) -> f64 {
-        let games = f64::from(self.games().max(1));
-        (f64::from(self.won) + f64::from(self.drawn) / 2.0) / games
-    }
-
-    /// Wilson's interval of the share, 95 %.
-    pub fn interval(self) -> [f64; 2] {
-        const DEVIATE: f64 = 1.96;
-        let games = f64::from(self.games().max(1));
-        let (share, more) = (self.share(), DEVIATE * DEVIATE / games);
-        let middle = (share + more / 2.0) / (1.0 + more);
-        let half = DEVIATE * (share * (1.0 - share) / games + more / games / 4.0).sqrt();
-        [-1.0, 1.0].map(|sign| middle + sign * half / (1.0 + more))
-    }
-
-    /// Whether the first side is stronger, not by chance.
-    pub fn is_better(self) -> bool {
-        self.interval()[0] > 0.5
-    }
-}
-
-impl fmt::Display for Tally {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let [low, high] = self.interval().map(|share| 100.0 * share);
-        write!(f, "{:.1} % ({low:.1} to {high:.1})", 100.0 * self.share())
-    }
-}
-
 /// Plays each opening with both colours; `sides` makes the evaluations for an opening by its
-/// number, the first side's first.
+/// number, the first side's first. The results are those of the first side.
 pub fn contest(
     openings: &[Chess],
     limits: &Limits,
     pace: &Pace<'_>,
     sides: &(dyn Fn(usize) -> [Arc<dyn Evaluate>; 2] + Sync),
-) -> Tally {
+) -> Results {
     let both = |number: usize| {
-        let mut tally = Tally::default();
+        let mut results = Results::default();
         let [own, other] = sides(number).map(|side| Player::new(side, limits));
         let mut players = ByColor { white: own, black: other };
         for color in Color::ALL {
-            tally.add(play(&openings[number], &mut players, pace.rest, |_, _| {}), color);
+            results.add(play(&openings[number], &mut players, pace.rest, |_, _| {}), color);
             players.swap();
         }
-        tally
+        results
     };
-    pace.all(openings.len(), both).into_iter().fold(Tally::default(), |sum, tally| Tally {
-        won: sum.won + tally.won,
-        drawn: sum.drawn + tally.drawn,
-        lost: sum.lost + tally.lost,
-    })
+    pace.all(openings.len(), both).into_iter().fold(Results::default(), Results::plus)
 }
 
 /// What is kept of a game: quiet positions, and who won.
@@ -228,13 +170,6 @@ mod tests {
     use super::super::learning::{Lesson, Openings, learn};
     use super::*;
     use chess_games::game::read_fen;
-
-    #[test]
-    fn intervals_are_wilsons() {
-        let tally = Tally { won: 60, drawn: 20, lost: 20 };
-        assert_eq!(tally.to_string(), "70.0 % (60.4 to 78.1)");
-        assert!(tally.is_better() && !Tally { won: 50, drawn: 0, lost: 40 }.is_better());
-    }
 
     #[test]
     fn a_position_is_quiet_if_nothing_can_be_won_at_once() {

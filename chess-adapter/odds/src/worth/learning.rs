@@ -4,13 +4,14 @@
 use std::sync::Arc;
 
 use chess_games::gameline::Gameline;
+use chess_games::results::Results;
 use chess_search::{Evaluate, after_move, key_of};
 use dbacl_numeric::random::SplitMix64;
 use shakmaty::{Chess, KnownOutcome, Position as _};
 
 use super::Values;
 use super::fit::{Fitted, Row, fit};
-use super::games::{Pace, Tally, contest, is_quiet, many};
+use super::games::{Pace, contest, is_quiet, many};
 use super::kind::Kind;
 use super::paper::Heuristic;
 
@@ -140,14 +141,15 @@ pub fn learn<Error>(
         );
         if kind == Kind::Paper {
             let random = against_random(&kind.evaluation(&values), &openings.choosing, seed);
-            line += &format!("; against random heuristics {random}");
+            line += &format!("; against random heuristics {}", random.in_percent());
         }
-        let tally = against_base(&values, &openings.choosing);
-        say(&format!("{line}; against the base {tally}"))?;
+        let results = against_base(&values, &openings.choosing).in_percent();
+        say(&format!("{line}; against the base {results}"))?;
     }
-    let tally = against_base(&values, &openings.fresh);
-    say(&format!("{} fresh games against the base: {tally}", tally.games()))?;
-    Ok(tally.is_better().then_some(values))
+    let results = against_base(&values, &openings.fresh);
+    let (games, percent) = (results.games(), results.in_percent());
+    say(&format!("{games} fresh games against the base: {percent}"))?;
+    Ok(results.is_better().then_some(values))
 }
 
 fn keep_back(rows: &mut [Row], is_kept_back: bool) {
@@ -157,7 +159,7 @@ fn keep_back(rows: &mut [Row], is_kept_back: bool) {
 }
 
 /// A match against perturbed heuristics of the paper.
-pub fn against_random(own: &Arc<dyn Evaluate>, openings: &[Chess], seed: u64) -> Tally {
+pub fn against_random(own: &Arc<dyn Evaluate>, openings: &[Chess], seed: u64) -> Results {
     let base = Heuristic::default();
     contest(openings, &Kind::Paper.limits(), &Pace::full(), &|number| {
         let mut random = SplitMix64::new(seed ^ ((number as u64) << 32));

@@ -472,10 +472,8 @@ impl Xboard {
         for book_move in &moves {
             let word = notation::to_word(&position, book_move.m, self.engine.game.spelling());
             let share = 100.0 * book_move.weight / total.max(1.0);
-            let count = book_move
-                .count
-                .map_or_else(String::new, |c| format!(" +{} ={} -{}", c.wins, c.draws, c.losses));
-            self.say(format!(" {word} {share:.0}%{count}"));
+            let results = book_move.results.map(|results| format!(" {results}"));
+            self.say(format!(" {word} {share:.0}%{}", results.unwrap_or_default()));
         }
         if moves.is_empty()
             && !self.no_position
