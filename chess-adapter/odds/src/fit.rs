@@ -6,7 +6,7 @@ use std::fmt;
 use std::sync::mpsc;
 use std::time::{Duration, Instant};
 
-use crate::choices::{Fit, Groups, Judged, Quality, Settings, Tally};
+use crate::choices::{Fit, Groups, Judged, Quality, Settings};
 use anyhow::{Result, ensure};
 use shakmaty::Chess;
 
@@ -132,7 +132,6 @@ pub fn learn(games: &Games, options: &Options, done: &dyn Fn(u64, u64)) -> Resul
     ensure!(!places.is_empty(), "no position to learn from");
     let settings = Settings { rate: RATE, groups: places.len() as u64, ..Settings::default() };
     let mut fit = Fit::new(settings);
-    let mut tally = Tally::default();
     let mut scores = Vec::new();
     let mut judged = Judged::default();
     // A search takes about three times as long from one half-move to the next.
@@ -155,7 +154,7 @@ pub fn learn(games: &Games, options: &Options, done: &dyn Fn(u64, u64)) -> Resul
     };
     let threads = (options.threads, CHUNK);
     in_order(&places, threads, Replay::default, describe, |groups| {
-        fit.learn(&groups, &mut tally);
+        groups.iter().for_each(|group| fit.learn(group));
         advance(groups.len() as u64);
     });
     let first_took = begun.elapsed();

@@ -33,7 +33,7 @@ mod weights;
 mod words;
 pub mod worth;
 
-pub use choices::Judged;
+pub use choices::{Judged, Tally};
 pub use games::{Games, Turn};
 pub use odds::{Base, Odds};
 pub use practice::{Practised, practise};

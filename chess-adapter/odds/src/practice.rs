@@ -82,7 +82,7 @@ pub fn practise(model: &Odds, games: &Games, rest: &dyn Fn()) -> Result<Practise
             describe(place, &mut groups);
             let group = groups.get(0);
             fit.recall(group, |id| model.first.get(id));
-            fit.learn_group(group, &mut Tally::default());
+            fit.learn(group);
         }
     }
     let weights = fit.weights().chain(model.first.iter());

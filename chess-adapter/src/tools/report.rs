@@ -3,6 +3,7 @@
 //! the one played.
 
 use anyhow::Result;
+use chess_odds::Tally;
 use dbacl::html as frame;
 use dbacl_numeric::elementary::log2;
 use maud::{Markup, PreEscaped, html};
@@ -34,7 +35,7 @@ pub(crate) fn page(engine: &mut Engine, raw: &RawGame, game: &Gameline) -> Resul
     let tag = |name| raw.tag(name).map(String::from_utf8_lossy).unwrap_or_default();
     let text = |text: &str| PreEscaped(frame::escape(text));
     let title = format!("{} – {} {}", tag("White"), tag("Black"), tag("Date"));
-    let (mut sections, mut judged) = (Vec::new(), Judged::default());
+    let (mut sections, mut judged) = (Vec::new(), Tally::default());
     engine.set_position(game.start.clone());
     for (word, &m) in game.words.iter().zip(&game.moves) {
         let number = engine.game.position().fullmoves();
@@ -51,33 +52,22 @@ pub(crate) fn page(engine: &mut Engine, raw: &RawGame, game: &Gameline) -> Resul
     let result = game.result.map_or("*", KnownOutcome::as_str);
     let body = html! {
         h1 { (text(&title)) }
-        p { (text(&tag("Event"))) " " (text(&tag("Site"))) ". " (result) ". " (judged.summary()) }
+        p { (text(&tag("Event"))) " " (text(&tag("Site"))) ". " (result) ". " (summary(&judged)) }
         @for section in sections { (section) }
     };
     Ok(frame::page(&title, STYLE, &body.into_string()))
 }
 
-#[derive(Default)]
-struct Judged {
-    moves: u32,
-    first: u32,
-    bits: f64,
-}
-
-impl Judged {
-    fn summary(&self) -> String {
-        if self.moves == 0 {
-            return String::new();
-        }
-        let moves = f64::from(self.moves);
-        format!(
-            "{} moves: the classifier's first choice was played in {:.0} %; mean surprise {:.1} \
-             bits.",
-            self.moves,
-            100.0 * f64::from(self.first) / moves,
-            self.bits / moves
-        )
+fn summary(judged: &Tally) -> String {
+    if judged.groups == 0 {
+        return String::new();
     }
+    format!(
+        "{} moves: the classifier's first choice was played in {:.0} %; mean surprise {:.1} bits.",
+        judged.groups,
+        judged.percent(judged.first),
+        judged.mean_bits()
+    )
 }
 
 /// The likeliest completions with the one played, and the evidence for it.
@@ -85,16 +75,14 @@ fn judge(
     engine: &mut Engine,
     ranking: &[Scored],
     played: Move,
-    judged: &mut Judged,
+    judged: &mut Tally,
 ) -> Result<Markup> {
     let shares = choose::shares(ranking, engine.settings().temperature);
     let Some(place) = ranking.iter().position(|s| s.completion.m == played) else {
         return Ok(Markup::default());
     };
     let surprise = log2(1.0 / shares[place].max(f64::MIN_POSITIVE));
-    judged.moves += 1;
-    judged.first += u32::from(place == 0);
-    judged.bits += surprise;
+    judged.add(&shares, place);
     let why = why::explain(engine, &ranking[place].completion.word)?;
     Ok(html! {
         table.t {

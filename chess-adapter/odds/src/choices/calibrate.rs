@@ -145,7 +145,7 @@ impl Judged {
     /// Choices and bits with a temperature or a [`Calibration`].
     pub(crate) fn tally(&self, calibration: impl Into<Calibration>) -> Tally {
         let mut tally = Tally::default();
-        self.each(calibration.into(), |shares, chosen| tally.add(shares, chosen, shares[chosen]));
+        self.each(calibration.into(), |shares, chosen| tally.add(shares, chosen));
         tally
     }
 

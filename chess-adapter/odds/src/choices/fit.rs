@@ -17,7 +17,7 @@
 //! order of the features. Groups are taken one after the other in one thread, so that the same
 //! groups in the same order give the same weights to the bit, whichever thread has prepared them.
 
-use super::groups::{Group, Groups};
+use super::groups::Group;
 use super::table::{NOWHERE, Slot, Table};
 use dbacl::FeatureId;
 use dbacl_numeric::elementary::{LN_2, exp, log, narrow};
@@ -68,15 +68,15 @@ pub struct Tally {
 }
 
 impl Tally {
-    /// Counts a group with these scores, in any unit, of which `chosen` was chosen.
-    pub fn add(&mut self, scores: &[f64], chosen: usize, probability: f64) {
-        let own = scores[chosen];
-        let ahead = scores.iter().enumerate();
-        let ahead = ahead.filter(|&(at, &s)| s > own || s == own && at < chosen).count();
+    /// Counts a group with these probabilities, of which `chosen` was chosen.
+    pub fn add(&mut self, probabilities: &[f64], chosen: usize) {
+        let own = probabilities[chosen];
+        let ahead = probabilities.iter().enumerate();
+        let ahead = ahead.filter(|&(at, &p)| p > own || p == own && at < chosen).count();
         self.groups += 1;
         self.first += u64::from(ahead == 0);
         self.first_five += u64::from(ahead < 5);
-        self.bits -= log(probability.max(f64::MIN_POSITIVE)) / LN_2;
+        self.bits -= log(own.max(f64::MIN_POSITIVE)) / LN_2;
     }
 
     /// Mean cost of a choice, bits.
@@ -188,18 +188,9 @@ impl Fit {
         }
     }
 
-    /// Learns the groups in their order. `tally` counts how well the model judged each group before
-    /// it was learned.
-    pub(crate) fn learn(&mut self, groups: &Groups, tally: &mut Tally) {
-        for group in groups.iter() {
-            self.learn_group(group, tally);
-        }
-    }
-
-    /// Learns one group; see [`Self::learn`].
-    pub(crate) fn learn_group(&mut self, group: Group<'_>, tally: &mut Tally) {
+    /// Learns a group.
+    pub(crate) fn learn(&mut self, group: Group<'_>) {
         self.look_up(group);
-        tally.add(&self.scores, group.chosen, self.shares[group.chosen]);
         self.take_up(group);
         let (rate, start) = (self.rate(), self.settings.start);
         for (alternative, range) in group.ranges().enumerate() {
@@ -257,6 +248,7 @@ fn step(slot: &mut Slot, gradient: f32, (rate, start): (f32, f32), strength: f32
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::choices::Groups;
 
     /// Groups of three in which feature 1 beats 2 and 3 in `share` of ten, and 4 says nothing.
     fn groups(count: usize, share: usize) -> Groups {
@@ -272,30 +264,30 @@ mod tests {
         groups
     }
 
+    fn fitted(settings: Settings, groups: &Groups) -> Fit {
+        let mut fit = Fit::new(settings);
+        groups.iter().for_each(|group| fit.learn(group));
+        fit
+    }
+
     #[test]
     fn probabilities_come_to_the_shares() {
         let groups = groups(20_000, 7);
         let settings = Settings { rate: 0.1, groups: 20_000, ..Settings::default() };
-        let mut fit = Fit::new(settings);
-        let mut tally = Tally::default();
-        fit.learn(&groups, &mut tally);
+        let mut fit = fitted(settings, &groups);
         fit.look_up(groups.get(0));
-        let (scores, shares) = (&fit.scores, &fit.shares);
-        assert_eq!((scores.len(), tally.groups), (3, 20_000));
-        assert!((shares[0] - 0.7).abs() < 0.03, "{shares:?}");
+        let shares = &fit.shares;
+        for (share, expected) in shares.iter().zip([0.7, 0.1, 0.2]) {
+            assert!((share - expected).abs() < 0.03, "{shares:?}");
+        }
         assert!((shares.iter().sum::<f64>() - 1.0).abs() < 1e-12);
-        assert!((tally.percent(tally.first) - 70.0).abs() < 1.0);
-        // The entropy of 0.7, 0.1 and 0.2, and what learning it costs.
-        assert!((tally.mean_bits() - 1.157).abs() < 0.02, "{}", tally.mean_bits());
-        let mut again = Fit::new(settings);
-        again.learn(&groups, &mut Tally::default());
+        let again = fitted(settings, &groups);
         assert_eq!(fit.table.slots, again.table.slots);
     }
 
     #[test]
     fn what_never_was_chosen_is_left_out() {
-        let mut fit = Fit::new(Settings { groups: 10, ..Settings::default() });
-        fit.learn(&groups(10, 10), &mut Tally::default());
+        let fit = fitted(Settings { groups: 10, ..Settings::default() }, &groups(10, 10));
         assert_eq!(fit.table.features, 2);
     }
 
@@ -309,8 +301,7 @@ mod tests {
             }
         }
         groups.end_group(0);
-        let mut fit = Fit::new(Settings { groups: 1, ..Settings::default() });
-        fit.learn(&groups, &mut Tally::default());
+        let fit = fitted(Settings { groups: 1, ..Settings::default() }, &groups);
         let weight = |id| fit.table.find(FeatureId(id)).1;
         // g = -1/2: rate g / sqrt(1/4 + 0.3), and 5 rate g / sqrt(1/4 + 0.3/25).
         assert!((weight(1) - 0.035 * 0.5 / 0.55f32.sqrt()).abs() < 1e-7);

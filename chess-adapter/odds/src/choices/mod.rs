@@ -24,5 +24,6 @@ mod table;
 pub use calibrate::Judged;
 pub(crate) use calibrate::{Calibration, Quality, normalise};
 pub(crate) use dbacl::{FeatureId, ShortWord};
-pub(crate) use fit::{Fit, Settings, Tally, probabilities};
+pub use fit::Tally;
+pub(crate) use fit::{Fit, Settings, probabilities};
 pub(crate) use groups::{Group, Groups};
