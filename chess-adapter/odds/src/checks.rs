@@ -22,14 +22,14 @@ pub(crate) fn checks(position: &Chess) -> (u64, bool) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::play_at_random;
+    use crate::testing::positions_from;
     use shakmaty::attacks;
 
     #[test]
     fn checks_are_counted_as_by_trying_every_move() {
         let (mut found, mut mating) = (0, 0);
         let fens = ["k7/4P3/8/8/8/8/8/K7 w - - 0 1", "8/1k2P3/8/8/3pP3/8/1K6/8 b - e3 0 1"];
-        play_at_random(17, &fens, (120, 150), |position| {
+        for position in &positions_from(&fens, 120, 150) {
             let (mut all, mut mates) = (0, false);
             let king = position.board().king_of(!position.turn()).expect("a king");
             for m in position.legal_moves() {
@@ -45,7 +45,7 @@ mod tests {
             assert_eq!(checks(position), (all, mates), "{position:?}");
             found += u64::from(all > 0);
             mating += u64::from(mates);
-        });
+        }
         assert!(found > 500 && mating > 20, "{found} {mating}");
     }
 }

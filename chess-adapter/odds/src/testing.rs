@@ -33,35 +33,29 @@ pub(crate) fn words(moves: &str, m: &str) -> Vec<String> {
     all.into_iter().find(|(own, _)| *own == m).expect("legal").1
 }
 
-/// Plays games at random, up to so many half-moves each, the first ones from these positions, and
-/// shows each position that occurs.
-pub(crate) fn play_at_random(
-    seed: u64,
-    starts: &[&str],
-    (games, plies): (usize, usize),
-    mut each: impl FnMut(&Chess),
-) {
-    let mut random = SplitMix64::new(seed);
-    for game in 0..games {
-        let start = starts.get(game).map(|fen| read_fen(fen).expect("good FEN"));
-        let mut position = start.unwrap_or_default();
-        for _ in 0..plies {
-            each(&position);
-            let moves = position.legal_moves();
-            if moves.is_empty() {
-                break;
-            }
-            position.play_unchecked(moves[random.below(moves.len())]);
-        }
-    }
-}
-
 /// Games of up to `plies` half-moves, drawn at random; captures are liked.
 pub(crate) fn games(number: usize, plies: usize) -> Games {
+    games_from(&[], number, plies)
+}
+
+/// The positions of games that are drawn so, of which the first begin in these positions.
+pub(crate) fn positions_from(starts: &[&str], number: usize, plies: usize) -> Vec<Chess> {
+    let (games, mut all) = (games_from(starts, number, plies), Vec::new());
+    for last in (0..number).filter_map(|game| games.of_game(game).last()) {
+        let mut positions = Vec::new();
+        games.replay(last, &mut positions);
+        all.extend(positions);
+    }
+    all
+}
+
+fn games_from(starts: &[&str], number: usize, plies: usize) -> Games {
     let mut random = SplitMix64::new(23);
     let mut games = Games::default();
-    for _ in 0..number {
-        let (mut position, mut moves) = (Chess::default(), Vec::new());
+    for game in 0..number {
+        let start = starts.get(game).map(|fen| read_fen(fen).expect("good FEN"));
+        let start = start.unwrap_or_default();
+        let (mut position, mut moves) = (start.clone(), Vec::new());
         while moves.len() < plies {
             let legal = position.legal_moves();
             let captures = position.capture_moves();
@@ -70,7 +64,7 @@ pub(crate) fn games(number: usize, plies: usize) -> Games {
             moves.push(m);
             position.play_unchecked(m);
         }
-        games.push(Chess::default(), &moves);
+        games.push(start, &moves);
     }
     games
 }
