@@ -97,6 +97,10 @@ fn learn_play_explain_measure() {
     assert!(page.starts_with("<!DOCTYPE html>") && page.ends_with("</html>\n"));
     assert!(!page.contains("<script") && !page.contains("://") && page.contains("surprise"));
     assert!(page.contains("the sum: the logarithm of the share"), "no reasons");
+    let board = page.split("<table class=\"b\">").nth(1).expect("a board");
+    let board = board.split("</table>").next().expect("its end");
+    assert!(board.contains('♔') && board.contains('♟'), "{board}");
+    assert_eq!((board.matches("<td").count(), board.matches(" m\"").count()), (64, 2));
 
     // An opponent that does not run, or does not answer, is refused.
     for opponent in ["no-such-program", "true"] {

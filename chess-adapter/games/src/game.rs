@@ -338,14 +338,6 @@ mod tests {
     }
 
     #[test]
-    fn completions_come_in_byte_order() {
-        let words: Vec<String> =
-            game(START, "").completions().into_iter().map(|c| c.word).collect();
-        assert_eq!(words.len(), 20);
-        assert_eq!(&words[..5], ["Na3", "Nc3", "Nf3", "Nh3", "a3"]);
-    }
-
-    #[test]
     fn pgn_reads_back() {
         let game = game(START, "f3 e5 g4 Qh4");
         let pgn = game.to_pgn("a \"b\"", "c", "0-1", "Black mates");

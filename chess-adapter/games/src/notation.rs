@@ -211,7 +211,7 @@ mod tests {
         let passant = "4k3/8/8/3pP3/8/8/8/4K3 w - d6 0 2";
         let start = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1";
         let rows: &[(&str, &[&str], &str)] = &[
-            (castle, &["O-O", "0-0", "o-o", "e1g1", "O-O+", "0-0!?"], "O-O"),
+            (castle, &["O-O", "0-0", "o-o", "e1g1", "O-O+", "0-0!?", "0−0"], "O-O"),
             (castle, &["O-O-O", "0-0-0", "e1c1"], "O-O-O"),
             (promote, &["a8=Q", "a8Q", "a8(Q)", "a7a8q", "a8=Q+", "a8Q#", "a7a8Q"], "a8=Q"),
             (promote, &["axb8=N", "axb8N", "axb8(N)", "a7xb8=N", "a7b8n"], "axb8=N"),
@@ -223,7 +223,17 @@ mod tests {
             (start, &["Nf3", "Ng1f3", "Ngf3", "N1f3", "g1f3", "Nf3++", "Nf3?!"], "Nf3"),
             (
                 start,
-                &["Nf3!?±", "Nf3+/=", "Nf3+-", "Nf3N", "Nf3D", "Ng1-f3", "♘f3", "1…Nf3"],
+                &[
+                    "Nf3!?±",
+                    "Nf3+/=",
+                    "Nf3+-",
+                    "Nf3N",
+                    "Nf3D",
+                    "Ng1-f3",
+                    "♘f3",
+                    "♞\u{fe0e}f3",
+                    "1…Nf3",
+                ],
                 "Nf3",
             ),
             (start, &["e4", "e2e4", "E2E4", "e2-e4", "e2–e4", "♙e4", "e4="], "e4"),
@@ -262,6 +272,8 @@ mod tests {
             let found = read_move(&Chess::default(), word.as_bytes());
             assert_eq!(found, Err(*error), "{word}");
         }
+        // A dash of Windows.
+        assert!(read_move(&Chess::default(), b"e2\x96e4").is_ok());
         let rooks = at("4k3/8/8/8/8/8/4K3/R6R w - - 0 1");
         assert_eq!(read_move(&rooks, b"Rd1"), Err(WordError::Ambiguous));
     }

@@ -119,63 +119,6 @@ mod tests {
     use super::*;
 
     #[test]
-    fn words_become_plain() {
-        for (word, expected) in [
-            ("♘f3", "Nf3"),
-            ("♞\u{fe0e}xe5", "Nxe5"),
-            ("♙e4", "e4"),
-            ("e2–e4", "e2-e4"),
-            ("B:c6", "Bxc6"),
-            ("exd5", "exd5"),
-            ("0−0", "0-0"),
-            ("1…e5", "e5"),
-            ("12...", ""),
-            ("1-0", "1-0"),
-        ] {
-            assert_eq!(plain(word.as_bytes()), expected);
-        }
-        assert_eq!(plain(b"e2\x96e4"), "e2-e4");
-    }
-
-    #[test]
-    fn pieces_have_letters_in_many_languages() {
-        for (row, word, expected) in [
-            (0, "Sf3", Some("Nf3")),
-            (0, "e8=D", Some("e8=Q")),
-            (0, "O-O", Some("O-O")),
-            (0, "Nf3", None),
-            (3, "Крe2", Some("Ke2")),
-            (3, "Кf3", Some("Nf3")),
-            (8, "Hf3", Some("Nf3")),
-        ] {
-            assert_eq!(translated(word, &LETTERS[row]).as_deref(), expected, "{word}");
-        }
-    }
-
-    #[test]
-    fn results_are_written_in_many_ways() {
-        let draw = Some(Outcome::Known(KnownOutcome::Draw));
-        let won = |winner| Some(Outcome::Known(KnownOutcome::Decisive { winner }));
-        for (word, expected) in [
-            ("1/2", draw),
-            ("½", draw),
-            ("½-½", draw),
-            ("½–½", draw),
-            ("1/2:1/2", draw),
-            ("0,5-0,5", draw),
-            ("0.5-0.5", draw),
-            ("1–0", won(Color::White)),
-            ("0:1", won(Color::Black)),
-            ("*", Some(Outcome::Unknown)),
-            ("1-1", None),
-            ("", None),
-        ] {
-            assert_eq!(read_result(word.as_bytes()), expected, "{word}");
-        }
-        assert_eq!(read_result(b"\xbd-\xbd"), draw);
-    }
-
-    #[test]
     fn remarks_are_told_from_moves() {
         let remarks = "= ± ∓ +/= =/+ -/+ +-- N D TN RR → ∞ ⩲ ch mate White resigns - – . Novelty";
         for word in remarks.split(' ') {

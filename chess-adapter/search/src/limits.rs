@@ -117,13 +117,4 @@ mod tests {
             left = left - used + 100;
         }
     }
-
-    #[test]
-    fn limits_are_told_from_none() {
-        assert!(Limits::default().is_endless());
-        assert!(!Limits::depth(3).is_endless());
-        assert_eq!(Limits::depth(3).budget(), (None, None));
-        let time = Duration::from_millis(500);
-        assert_eq!(Limits::time(time).budget(), (Some(time), Some(time)));
-    }
 }

@@ -336,17 +336,6 @@ mod tests {
     }
 
     #[test]
-    fn a_dead_classifier_is_restarted_once() {
-        // Answers two lines, then ends: the second question finds it dead.
-        let mut classifier =
-            classifier("for i in 1 2; do read -r line; echo \"x 1.50 $line\"; done");
-        for _ in 0..2 {
-            let scores = classifier.scores(&["a".to_owned(), "b".to_owned()]);
-            assert_eq!(scores.expect("restarted"), [[1.5], [1.5]]);
-        }
-    }
-
-    #[test]
     fn a_classifier_that_is_warm_answers_what_it_is_asked() {
         let mut classifier = classifier("while read -r line; do echo \"x ${#line} $line\"; done");
         classifier.warm_up().expect("it runs");

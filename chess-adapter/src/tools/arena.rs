@@ -344,8 +344,6 @@ impl Score {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::play::engine::tests::engine;
-    use crate::play::settings::Settings;
 
     #[test]
     fn sides_are_told_the_clocks_and_their_own_limits() {
@@ -353,32 +351,5 @@ mod tests {
         let clock = "wtime 10000 btime 10000 winc 100 binc 100";
         assert_eq!(told(Some(&clocks), "nodes 20000"), format!("{clock} nodes 20000"));
         assert_eq!(told(None, "nodes 20000"), "nodes 20000");
-    }
-
-    #[test]
-    fn matches_against_the_random_mover_are_legal_and_repeat() {
-        let play = || {
-            let engine = engine(&["e5", "Qh4"], Settings::default());
-            let mut engine = EnginePlayer(engine, String::new());
-            let mut opponent = RandomMover(SplitMix64::new(7));
-            let options = Options {
-                games: 4,
-                side: Side::Both,
-                limit: 60,
-                clock: None,
-                openings: None,
-                opening_plies: 8,
-            };
-            let mut lines = Vec::new();
-            let score = play_match(&mut engine, &mut opponent, &options, |played, _, _| {
-                lines.push(played.game.gameline());
-                Ok(())
-            });
-            (score.expect("played"), lines)
-        };
-        let (score, lines) = play();
-        let stopped = score.stopped_ahead + score.stopped_level + score.stopped_behind;
-        assert_eq!(score.results.games() + stopped, 4);
-        assert_eq!((score, lines), play());
     }
 }

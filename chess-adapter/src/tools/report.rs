@@ -123,18 +123,3 @@ fn sign(piece: Piece) -> char {
     let place = 6 - piece.role as u32 + piece.color.fold_wb(0, 6);
     char::from_u32(u32::from('\u{2654}') + place).unwrap_or(' ')
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use chess_games::game::Game;
-
-    #[test]
-    fn boards_have_64_squares() {
-        let e4 = Game::default().read_move("e4").expect("legal");
-        let table = board(&Board::default(), e4).into_string();
-        assert!(table.contains('♔') && table.contains('♟'), "{table}");
-        assert_eq!(table.matches("<td").count(), 64);
-        assert_eq!(table.matches(" m\"").count(), 2);
-    }
-}

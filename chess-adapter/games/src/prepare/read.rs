@@ -155,8 +155,9 @@ mod tests {
                 "1. e4 f5 2. exf5 g6 3. fxg6 a6 4. gxh7 a5 5. hxg8(D) 1-0",
                 "e4 f5 exf5 g6 fxg6 a6 gxh7 a5 hxg8=Q 1-0",
             ),
-            ("1. e4 f5 2. exf5 Крf7 3. Фh5+ g6 1-0", "e4 f5 exf5 Kf7 Qh5+ g6 1-0"),
+            ("1. e4 f5 2. exf5 Крf7 3. Фh5+ g6 4. Кf3 1-0", "e4 f5 exf5 Kf7 Qh5+ g6 Nf3 1-0"),
             ("1. e4 e5 ½–½", "e4 e5 1/2-1/2"),
+            ("1. e4 e5 0–1", "e4 e5 0-1"),
             ("[Result \"½-½\"]\n\n1. e4 e5", "e4 e5 1/2-1/2"),
             ("[Result \"1 : 0\"]\n\n1. e4 1:0", "e4 1-0"),
             ("[FEN \"\"]\n\n1. e4 1-0", "e4 1-0"),
@@ -168,6 +169,11 @@ mod tests {
         for (pgn, line) in rows {
             let (lines, statistics) = gamelines(pgn, &Options::default());
             assert_eq!(lines, [line], "{pgn}: {:?}", statistics.examples);
+        }
+        for draw in ["1/2", "½", "½-½", "1/2:1/2", "0,5-0,5", "0.5-0.5"] {
+            let (lines, _) =
+                gamelines(&format!("[Result \"{draw}\"]\n\n1. e4"), &Options::default());
+            assert_eq!(lines, ["e4 1/2-1/2"], "{draw}");
         }
         // A knight in Finnish, a rook in English.
         let (lines, _) = gamelines("1. h4 e5 2. Rh3 Rc6 1-0", &Options::default());

