@@ -120,7 +120,7 @@ fn wrong_files_are_named_and_nothing_is_written() {
         ("-l ./out --fit b -e alnum", "another tokenizing scheme (-e)"),
         ("-l ./out --fit b -j", "other options (-T, -j or -S)"),
         ("-l ./out --fit b text", "--fit reads no other input"),
-        ("--count out -x 2 text", "-x draws lots"),
+        ("--count out -x 2 text", "-x (--decimate) cannot be used with --count: it draws lots"),
         ("--count text text", "already used for something"),
     ] {
         let errors = place.dbacl(args).complains(1, named);

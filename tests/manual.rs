@@ -2,7 +2,7 @@
 //! The manual pages: every option has its entry and no entry is without its option; `man` and
 //! `mandoc` find nothing to complain about, neither in these nor in what `packaging/manual` makes.
 
-use dbacl::programs::dbacl::mail_jobs::{JOBS, spelled};
+use dbacl::programs::dbacl::job_options::{CLASSIC, JobOptions, MAIL, spelled};
 use dbacl::programs::dbacl::options::{Key, TABLE};
 use dbacl_cli::getopt::Value;
 use dbacl_testing::{Scratch, command, root, skip};
@@ -65,22 +65,36 @@ fn help_begins_as_the_page_does() {
 }
 
 #[test]
-fn the_page_of_the_mail_filter_has_its_jobs_and_says_what_options_go_with() {
-    let page = fs::read_to_string(root().join("docs/man/dbacl-mail.1")).expect("a page");
+fn pages_have_their_jobs_and_say_what_options_go_with() {
     let plain = |text: &str| {
         let fonts = text.replace("\\fB", "").replace("\\fI", "").replace("\\fR", "");
         fonts.replace("\\-", "-")
     };
-    let (synopsis, rest) = page.split_once(".SH DESCRIPTION").expect("a synopsis");
-    let (synopsis, rest) = (plain(synopsis), plain(rest));
-    for job in &JOBS {
-        let line = format!("dbacl {} DIR {}", spelled(job.key), job.operands);
-        assert!(synopsis.lines().any(|own| own == line.trim_end()), "{line} is not in {synopsis}");
-        for option in job.options.iter().filter(|&&key| key != Key::Verbose && key != Key::Format) {
-            let name = spelled(*option);
-            let entry = rest.split(".TP\n").find(|entry| entry.starts_with(&name));
-            let entry = entry.unwrap_or_else(|| panic!("no entry of {name}"));
-            assert!(entry.contains(&format!("With {}", spelled(job.key))), "{entry}");
+    let counting = [Key::Count, Key::Merge, Key::Fit];
+    let counting: Vec<_> = CLASSIC.iter().filter(|row| counting.contains(&row.key)).collect();
+    for (page, value, jobs) in
+        [("dbacl-mail", "DIR", MAIL.iter().collect()), ("dbacl-count", "COUNTS", counting)]
+    {
+        let page = root().join(format!("docs/man/{page}.1"));
+        let page = fs::read_to_string(page).expect("a page");
+        let (synopsis, rest) = page.split_once(".SH DESCRIPTION").expect("a synopsis");
+        let (synopsis, rest) = (plain(synopsis), plain(rest));
+        for JobOptions { key, operands, options, refused } in jobs {
+            let job = spelled(*key);
+            let line = format!("{job} {value} {operands}");
+            let is_there = synopsis.lines().any(|own| own.ends_with(line.trim_end()));
+            assert!(is_there, "{line} is not in {synopsis}");
+            for option in options.iter().filter(|&&key| key != Key::Verbose && key != Key::Format) {
+                let name = spelled(*option);
+                let entry = rest.split(".TP\n").find(|entry| entry.starts_with(&name));
+                let entry = entry.unwrap_or_else(|| panic!("no entry of {name}"));
+                assert!(entry.contains(&format!("With {job}")), "{entry}");
+            }
+            for option in refused.iter().flat_map(|(options, _)| *options) {
+                let name = spelled(*option);
+                let refusal = rest.lines().find(|line| line.contains("refused"));
+                assert!(refusal.is_some_and(|line| line.contains(&name)), "{name}: {refusal:?}");
+            }
         }
     }
 }

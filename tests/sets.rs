@@ -508,7 +508,7 @@ fn mistakes_of_a_first_command_are_told_and_make_nothing() {
         ("f --protct ham ham=ham.mbox spam=spam.mbox", "option '--protct'"),
         (
             "f -n ham=ham.mbox spam=spam.mbox",
-            "--scores cannot be used with --mail-learn; --mail-help lists what can",
+            "-n (--scores) cannot be used with --mail-learn; --mail-help lists what can",
         ),
     ] {
         place.dbacl(&format!("--mail-learn {args}")).complains(1, said);

@@ -6,9 +6,10 @@ use super::categories::{load, load_mapped};
 use super::config::Config;
 use super::failure::{Failure, usage};
 use super::hints;
+use super::job_options::needs_job;
 use super::jobs::Records;
 use super::messages::{MESSAGES, warn};
-use super::options::{KINDS, Key, TABLE};
+use super::options::{KINDS, Key};
 use super::structured::{FORMATS, Format};
 use crate::category::header::Header;
 use crate::error::Error;
@@ -38,12 +39,13 @@ pub(super) type Variable = fn(&str) -> Option<OsString>;
 /// Options as they act, one by one.
 pub(super) struct Builder {
     variable: Variable,
+    /// The options of the command line, in its order.
+    pub(super) used: Vec<Key>,
     pub(super) learn: Option<PathBuf>,
     pub(super) classify: bool,
     pub(super) count: Option<PathBuf>,
     pub(super) merge: Option<PathBuf>,
     pub(super) fit: Vec<PathBuf>,
-    pub(super) has_order: bool,
     pub(super) scheme: Option<Scheme>,
     pub(super) reference: Option<Reference>,
     pub(super) wide: bool,
@@ -60,12 +62,12 @@ impl Builder {
         let strict = variable("DBACL_STRICT").is_some_and(|value| value == "1");
         Self {
             variable,
+            used: Vec::new(),
             learn: None,
             classify: false,
             count: None,
             merge: None,
             fit: Vec::new(),
-            has_order: false,
             scheme: None,
             reference: None,
             wide: false,
@@ -89,7 +91,10 @@ impl Builder {
                     MESSAGES.hint(&hint);
                 }
             }
-            Event::Option { key, value } => return self.option(key, &value.unwrap_or_default()),
+            Event::Option { key, value } => {
+                self.used.push(key);
+                return self.option(key, &value.unwrap_or_default());
+            }
         }
         Ok(None)
     }
@@ -150,10 +155,7 @@ impl Builder {
                 }
             }
             Key::Order => match u8::try_from(number) {
-                Ok(order @ 1..=7) => {
-                    config.reading.order = order;
-                    self.has_order = true;
-                }
+                Ok(order @ 1..=7) => config.reading.order = order,
                 _ => return usage("the -w switch needs a number between 1 and 7"),
             },
             Key::Quality => match u8::try_from(number) {
@@ -263,11 +265,7 @@ impl Builder {
                 config.reading.charset = Some(charset);
             }
             // With a job of the mail filter they do not come here.
-            other => {
-                let own = TABLE.iter().find(|option| option.key == other);
-                let (name, help) = own.map_or(("", ""), |option| (option.long, option.help));
-                return usage(format!("--{name} can only be used with {}", user(help)));
-            }
+            other => return usage(needs_job(other).unwrap_or_default()),
         }
         Ok(None)
     }
@@ -383,12 +381,6 @@ impl Builder {
         self.cuts.push((shown, hints::cut(header, patterns)));
         Ok(set)
     }
-}
-
-/// The job that an option belongs to, as its help text says it: `with --mail-learn: ...`.
-fn user(help: &str) -> &str {
-    let named = help.strip_prefix("with ").and_then(|rest| rest.split_once(':'));
-    named.map_or("the mail filter", |(job, _)| job)
 }
 
 /// Bits of a table's size: C's `atoi`, cut to eight bits, at most 30.

@@ -6,13 +6,14 @@ use super::config::Config;
 use super::count_files::Fitted;
 use super::failure::{Failure, Kind, usage};
 use super::hints;
+use super::job_options;
 use super::jobs::Job;
 use super::messages::{MESSAGES, warn};
+use super::options::Key;
 use crate::learn::reference::Reference;
 use crate::model::settings::{ModelOption, ModelOptions};
 use crate::sets::classify::shared::{complete_kind, default_scheme, settle_multinomial};
 use crate::shards::counts::{Documents, counting_options};
-use crate::shards::replay::Order;
 use std::io::IsTerminal;
 use std::path::PathBuf;
 use std::sync::atomic::AtomicBool;
@@ -58,38 +59,16 @@ impl Builder {
         if tasks != 1 {
             return usage("please use only one of -l, -c, --count and --merge.");
         }
+        if let Some(fault) = job_options::fault(&self.used) {
+            return usage(fault);
+        }
         if self.merge.is_some() {
             return Ok(());
         }
-        let config = &self.config;
-        let (learns, counts, fits) =
-            (self.learn.is_some(), self.count.is_some(), !self.fit.is_empty());
-        let has_records = config.records.is_some();
-        let for_programs = config.format.is_some() || has_records;
-        let (programs, has_charset) = ("--format and --input", config.reading.charset.is_some());
-        for (is_used, option, has_other, other) in [
-            (config.place.is_some(), "--place", counts, "--count"),
-            (config.count_order == Order::Canonical, "--canonical", fits, "--fit"),
-            (fits, "--fit", learns, "-l"),
-            (for_programs, programs, self.classify, "-c"),
-        ] {
-            if is_used && !has_other {
-                return usage(format!("{option} can only be used with {other}"));
-            }
-        }
-        let shows = config.form.append || config.dump || config.debug;
-        let shows = shows || !config.filters.is_empty();
-        let is_mail = config.reading.options.has(Mail);
-        for (is_used, option, has_other, other) in [
-            (for_programs, programs, shows, "-a, -A, -d, -D and -f"),
-            (for_programs, programs, config.explain.is_some(), "--explain"),
-            (has_records, "--input", config.per_file, "-F"),
-            (has_charset, "--charset", is_mail, "-T email: mail says what it is written in"),
-            (has_charset, "--charset", has_records, "--input"),
-        ] {
-            if is_used && has_other {
-                return usage(format!("{option} cannot be used with {other}"));
-            }
+        if self.config.reading.charset.is_some() && self.config.reading.options.has(Mail) {
+            return usage(
+                "--charset cannot be used with -T email: mail says what it is written in",
+            );
         }
         self.adopt_counts()?;
         let learning = self.learn.is_some() || self.count.is_some();
@@ -172,9 +151,6 @@ impl Builder {
         if !config.reading.operands.is_empty() {
             return usage("--fit reads no other input");
         }
-        if config.decimation.is_some() {
-            return usage("-x has no effect on what was counted; it cannot be used with --fit");
-        }
         let counts = Fitted::open_all(&self.fit, config.reading.locale, &NEVER)?;
         let theirs = counts.settings();
         let united = ModelOptions::from_bits(
@@ -187,7 +163,7 @@ impl Builder {
             (united == theirs.options, "other options (-T, -j or -S)"),
             (self.scheme.is_none_or(|own| own == theirs.scheme), "another tokenizing scheme (-e)"),
             (
-                !self.has_order || config.reading.order == theirs.order,
+                !self.used.contains(&Key::Order) || config.reading.order == theirs.order,
                 "another order of n-grams (-w)",
             ),
             (is_ordered, "no order of tokens in documents (-X)"),

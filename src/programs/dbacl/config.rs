@@ -140,16 +140,6 @@ impl Config {
     /// Settles how the job reads, and refuses options that it does not take.
     pub(super) fn settle_for(&mut self, job: Job) -> Result<(), Failure> {
         match job {
-            Job::Count if self.decimation.is_some() => {
-                return usage(
-                    "-x draws lots in the order of the input, so parts cannot be counted with it",
-                );
-            }
-            Job::Count if self.online.is_some() || !self.merges.is_empty() => {
-                return usage(
-                    "-o and -O can only be used with -l; --merge reads online memory dumps, too",
-                );
-            }
             Job::Count => self.reading.whole = true,
             Job::Merge if self.reading.operands.is_empty() => {
                 return usage("--merge needs counts to merge");

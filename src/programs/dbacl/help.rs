@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //! What `--help`, `--version` and `-V` print.
 
-use super::mail_jobs::{self, JOBS, MailJob, WITH_ALL};
+use super::job_options::{self, JobOptions, MAIL, WITH_ALL_MAIL};
 use super::options::{HEADINGS, Key, TABLE};
 use dbacl_cli::getopt::Opt;
 use dbacl_cli::{COMPATIBLE, getopt};
@@ -12,7 +12,8 @@ pub(super) fn text() -> String {
         let next = HEADINGS.get(at + 1).map(|(key, _)| key);
         let is_in = |key: &Key| key >= first && next.is_none_or(|next| key < next);
         // Those of the mail filter's jobs are in its own help.
-        let is_mail = |key: Key| *first == Key::MailLearn && !mail_jobs::users(key).is_empty();
+        let is_mail =
+            |key: Key| *first == Key::MailLearn && !job_options::users(&MAIL, key).is_empty();
         let is_shown = |opt: &&Opt<Key>| !opt.help.is_empty() && !is_mail(opt.key);
         let options = TABLE.iter().filter(is_shown).filter(|opt| is_in(&opt.key));
         let options: Vec<_> = options.copied().collect();
@@ -49,10 +50,10 @@ Names of categories that begin with neither / nor . are looked up in $DBACL_PATH
 
 /// The help text of the mail filter.
 pub(super) fn mail() -> String {
-    let line = |MailJob { key, operands, .. }: &MailJob| {
-        format!("dbacl {} DIR {operands}", mail_jobs::spelled(*key)).trim_end().to_owned()
+    let line = |JobOptions { key, operands, .. }: &JobOptions| {
+        format!("dbacl {} DIR {operands}", job_options::spelled(*key)).trim_end().to_owned()
     };
-    let usage: Vec<String> = JOBS.iter().map(line).collect();
+    let usage: Vec<String> = MAIL.iter().map(line).collect();
     let rows = |is_wanted: &dyn Fn(Key) -> bool| -> Vec<Opt<Key>> {
         TABLE.iter().filter(|option| is_wanted(option.key)).copied().collect()
     };
@@ -71,20 +72,21 @@ Examples:
 Jobs:
 {}",
         usage.join("\n       "),
-        getopt::describe(&rows(&|key| mail_jobs::job(key).is_some()))
+        getopt::describe(&rows(&|key| job_options::mail_job(key).is_some()))
     );
-    let mut groups: Vec<String> = TABLE.iter().map(|option| mail_jobs::users(option.key)).collect();
+    let mut groups: Vec<String> =
+        TABLE.iter().map(|option| job_options::users(&MAIL, option.key)).collect();
     groups.sort();
     groups.dedup();
     for users in groups.iter().filter(|users| !users.is_empty()) {
-        let mut options = rows(&|key| mail_jobs::users(key) == *users);
+        let mut options = rows(&|key| job_options::users(&MAIL, key) == *users);
         for option in &mut options {
             let prefix = format!("with {users}: ");
             option.help = option.help.strip_prefix(prefix.as_str()).unwrap_or(option.help);
         }
         text.push_str(&format!("\nWith {users}:\n{}", getopt::describe(&options)));
     }
-    let all = rows(&|key| WITH_ALL.contains(&key));
+    let all = rows(&|key| WITH_ALL_MAIL.contains(&key));
     text + "\nWith all:\n" + &getopt::describe(&all) + "\nMore: dbacl-mail(1), docs/mail.md\n"
 }
 

@@ -16,11 +16,11 @@ pub(super) mod failure;
 mod help;
 mod hints;
 mod inputs;
+pub mod job_options;
 mod jobs;
 mod learn;
 mod lock;
 mod mail;
-pub mod mail_jobs;
 mod messages;
 pub mod method;
 pub mod options;
@@ -36,8 +36,8 @@ use builder::{Builder, Variable};
 use dbacl_cli::getopt::{self, Event};
 use dbacl_cli::output::Output;
 use failure::{Kind, usage};
+use job_options::JobOptions;
 use jobs::Job;
-use mail_jobs::MailJob;
 use messages::{print, tell, watched};
 use options::Key;
 use std::ffi::{OsStr, OsString};
@@ -120,11 +120,11 @@ fn command(
 
 /// The first job of a command line that is one of the mail filter's, with the filter's folder.
 /// `None` for the folder if another option stands in its place.
-fn mail_job(events: &[Event<Key>]) -> Option<(&'static MailJob, Option<PathBuf>)> {
+fn mail_job(events: &[Event<Key>]) -> Option<(&'static JobOptions, Option<PathBuf>)> {
     events.iter().find_map(|event| {
         let Event::Option { key, value } = event else { return None };
         let folder = value.as_deref().unwrap_or_default();
-        Some((mail_jobs::job(*key)?, flag_named(folder).is_none().then(|| folder.into())))
+        Some((job_options::mail_job(*key)?, flag_named(folder).is_none().then(|| folder.into())))
     })
 }
 
@@ -147,7 +147,7 @@ fn flag_named(text: &OsStr) -> Option<Key> {
 
 /// Does a job of the mail filter.
 fn run_mail(
-    (job, folder): (&MailJob, Option<PathBuf>),
+    (job, folder): (&JobOptions, Option<PathBuf>),
     events: Vec<Event<Key>>,
     strict: &AtomicBool,
     output: &mut Output,
@@ -159,7 +159,7 @@ fn run_mail(
     let mut refused = None;
     for event in events {
         let event = match event {
-            Event::Option { key, value } if mail_jobs::job(key).is_some() => {
+            Event::Option { key, value } if job_options::mail_job(key).is_some() => {
                 match flag_named(value.as_deref().unwrap_or_default()) {
                     Some(key) => Event::Option { key, value: None },
                     None => continue,
@@ -171,24 +171,15 @@ fn run_mail(
             Event::Option { key: Key::Help | Key::MailHelp, .. } => {
                 return print(output, &help::mail());
             }
-            Event::Option { key, .. } if mail_jobs::WITH_ALL.contains(&key) => {
+            Event::Option { key, .. } if job_options::WITH_ALL_MAIL.contains(&key) => {
                 builder.act(event).map(|_| ())
             }
             Event::Operand(_) | Event::Complaint(_) => builder.act(event).map(|_| ()),
             Event::Option { key, value } if how.takes(job, key, value.as_ref()) => Ok(()),
-            Event::Option { key, .. } => {
-                let (own, users) = (mail_jobs::row(key), mail_jobs::users(key));
-                let letter =
-                    own.and_then(|own| own.letter).map(|own| format!("-{}", char::from(own)));
-                let name =
-                    own.filter(|own| !own.long.is_empty()).map(|own| format!("--{}", own.long));
-                let name = name.or(letter).unwrap_or_default();
-                let job = mail_jobs::spelled(job.key);
-                usage(match users.as_str() {
-                    "" => format!("{name} cannot be used with {job}; --mail-help lists what can"),
-                    users => format!("{name} can only be used with {users}"),
-                })
-            }
+            Event::Option { key, .. } => usage(job_options::needs_job(key).unwrap_or_else(|| {
+                let (name, job) = (job_options::named(key), job_options::spelled(job.key));
+                format!("{name} cannot be used with {job}; --mail-help lists what can")
+            })),
         };
         strict.store(builder.config.reading.strict, Ordering::Relaxed);
         refused = refused.or(result.err());

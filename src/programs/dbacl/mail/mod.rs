@@ -17,7 +17,7 @@ pub(super) mod verdicts;
 
 use super::failure::{Failure, Kind, usage};
 use super::hints::FORGET;
-use super::mail_jobs::MailJob;
+use super::job_options::JobOptions;
 use super::messages::{MESSAGES, print, warn, watched};
 use super::options::Key;
 use super::signals::Signals;
@@ -62,7 +62,7 @@ pub(super) struct How {
 
 impl How {
     /// Records an option of `job`; returns whether it is one.
-    pub(super) fn takes(&mut self, job: &MailJob, key: Key, value: Option<&OsString>) -> bool {
+    pub(super) fn takes(&mut self, job: &JobOptions, key: Key, value: Option<&OsString>) -> bool {
         match key {
             _ if !job.options.contains(&key) => return false,
             Key::Protect => self.protect.extend(value.cloned()),
