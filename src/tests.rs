@@ -3,7 +3,7 @@
 
 use crate::category::mapped::from_bytes;
 use crate::document::{FeatureReader, FeatureSink};
-use crate::learn::learner::{LearnedCounts, Learner, empty_counter};
+use crate::learn::learner::{Learner, empty_counter};
 use crate::learn::options::LearnOptions;
 use crate::learn::reference::Reference;
 use crate::learn::state::LearningState;
@@ -60,16 +60,16 @@ fn kinds() -> Vec<(&'static str, LearnOptions)> {
 /// The category of `texts`, its dumps, and the checksum of progress with the warnings.
 fn learn(options: &LearnOptions, texts: &[&str]) -> (Vec<u8>, [Vec<u8>; 2], String) {
     let mut counter = empty_counter(options).unwrap();
-    let by_words =
-        options.reading().patterns.is_empty() && counter.expect_words(options.reading().order);
-    let mut counts = LearnedCounts::going_on(counter, by_words);
+    if options.reading().patterns.is_empty() {
+        counter.expect_words(options.reading().order);
+    }
     let mut reader = FeatureReader::new(options.reading());
     for text in texts {
-        reader.read_bytes(text.as_bytes(), &mut counts).unwrap();
+        reader.read_bytes(text.as_bytes(), &mut counter).unwrap();
     }
-    let mut said: String = counts.warnings.iter().map(|own| format!("; {own}")).collect();
+    let (mut state, warnings) = counter.into_state();
+    let mut said: String = warnings.iter().map(|own| format!("; {own}")).collect();
     let mut warn = |warning| said += &format!("; {warning}");
-    let mut state = counts.counter.into_state(&mut warn);
     let mut memory = Vec::new();
     memory_dump::write(&mut memory, &state, memory_dump::RunFlags::default()).unwrap();
     let counted = state.clone();

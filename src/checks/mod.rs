@@ -244,13 +244,12 @@ pub fn counts(data: &[u8]) {
             let mut counter = Counter::new(state, &settings, false);
             let replayed = if is_file {
                 let file = CountsFile::open(sealed.clone());
-                file.map_err(Into::into)
-                    .and_then(|file| replay_file(file, order, &mut counter, &mut |_| {}))
+                file.map_err(Into::into).and_then(|file| replay_file(file, order, &mut counter))
             } else {
-                replay(&counts, order, &mut counter, &mut |_| {})
+                replay(&counts, order, &mut counter)
             };
             assert!(replayed.is_ok());
-            counter.into_state(&mut |_| {});
+            counter.into_state();
         }
     }
 }

@@ -6,13 +6,16 @@ use super::state::LearningState;
 use super::table::{Cell, Head, MAX_BITS, Place};
 use super::tokens::{TermList, TokenList, append_text};
 use super::words::{IntoTable, WordEngine};
+use crate::document::{Cutter, FeatureSink, LineState};
 use crate::error::{Warning, WarningSink};
+use crate::model::medium::Medium;
 use crate::model::settings::ModelOption;
 use crate::token::Feature;
 use crate::token::id::FeatureId;
 use crate::token::ngram::Window;
 use dbacl_numeric::elementary::{count_f32, log, narrow};
 use dbacl_numeric::random::Random;
+use std::io;
 
 /// Counts the features of a learning run into a [`LearningState`].
 ///
@@ -40,6 +43,7 @@ pub(crate) struct Counter {
     pub(super) forgets_appearances: bool,
     overflow: bool,
     was_in_header: bool,
+    warnings: Vec<Warning>,
 }
 
 /// The entropy of a document, summed up feature by feature.
@@ -167,6 +171,7 @@ impl Counter {
             forgets_appearances: false,
             overflow: false,
             was_in_header: false,
+            warnings: Vec::new(),
         }
     }
 
@@ -230,10 +235,15 @@ impl Counter {
         &self.state
     }
 
-    /// The counts, when reading is over.
-    pub(crate) fn into_state(mut self, warnings: WarningSink<'_>) -> LearningState {
-        self.finish_words(warnings);
-        self.state
+    /// The counts, when reading is over, and the warnings that were not returned yet.
+    pub(crate) fn into_state(mut self) -> (LearningState, Vec<Warning>) {
+        self.finish_words();
+        (self.state, self.warnings)
+    }
+
+    /// Warnings that arose while counting; each is returned once.
+    pub(crate) fn warnings(&mut self) -> Vec<Warning> {
+        std::mem::take(&mut self.warnings)
     }
 
     /// Whether nothing is counted at present, because counters have run over or the message is left
@@ -254,15 +264,11 @@ impl Counter {
     }
 
     /// Counts one feature by its text. Returns its id if it is new.
-    pub(crate) fn count(
-        &mut self,
-        feature: Feature<'_>,
-        warnings: WarningSink<'_>,
-    ) -> Option<FeatureId> {
+    pub(crate) fn count(&mut self, feature: Feature<'_>) -> Option<FeatureId> {
         if self.is_muted() || !self.draws() {
             return None;
         }
-        let (order, new) = self.add_feature(feature, 1, warnings);
+        let (order, new) = self.add_feature(feature, 1);
         if order == 1 {
             self.state.characters.count(feature.body);
         }
@@ -271,16 +277,11 @@ impl Counter {
 
     /// Counts a feature so many times, as if [`Self::count`] were called that often, without
     /// decimation. The caller makes sure that no counter runs over.
-    pub(crate) fn count_times(
-        &mut self,
-        feature: Feature<'_>,
-        times: u32,
-        warnings: WarningSink<'_>,
-    ) {
+    pub(crate) fn count_times(&mut self, feature: Feature<'_>, times: u32) {
         if times == 0 || self.is_muted() {
             return;
         }
-        let (order, _) = self.add_feature(feature, times, warnings);
+        let (order, _) = self.add_feature(feature, times);
         // The first of the occurrences is on the document's list by now, if they found a slot. Text
         // has no documents, so there the list is never read.
         if self.samples
@@ -297,16 +298,11 @@ impl Counter {
     /// Adds occurrences of a feature to its slot, and a new one to the list of texts. Returns the
     /// order it counts under, and its id if it is new.
     #[inline]
-    fn add_feature(
-        &mut self,
-        feature: Feature<'_>,
-        times: u32,
-        warnings: WarningSink<'_>,
-    ) -> (u8, Option<FeatureId>) {
+    fn add_feature(&mut self, feature: Feature<'_>, times: u32) -> (u8, Option<FeatureId>) {
         let order = if self.state.is_multinomial() { 1 } else { feature.order };
         let id = FeatureId::of(feature.body, feature.medium);
         let head = Head::new(order, u32::from(feature.medium.number()));
-        let new = self.add(id, head, times, warnings);
+        let new = self.add(id, head, times);
         if new && let TokenList::Texts(list) = &mut self.state.tokens {
             append_text(list, feature.body, feature.medium);
         }
@@ -315,10 +311,10 @@ impl Counter {
 
     /// Adds occurrences of `id` to its slot, if there is one; returns whether it is new.
     #[inline]
-    fn add(&mut self, id: FeatureId, head: Head, times: u32, warnings: WarningSink<'_>) -> bool {
-        let (place, new) = self.place(id, head, FeatureId(0), warnings);
+    fn add(&mut self, id: FeatureId, head: Head, times: u32) -> bool {
+        let (place, new) = self.place(id, head, FeatureId(0));
         if let Some(at) = place {
-            self.add_occurrences(at, times, warnings);
+            self.add_occurrences(at, times);
         }
         new
     }
@@ -330,10 +326,9 @@ impl Counter {
         id: FeatureId,
         head: Head,
         suffix: FeatureId,
-        warnings: WarningSink<'_>,
     ) -> (Option<usize>, bool) {
         let home = self.state.table.home(id);
-        self.place_from(home, id, head, suffix, warnings)
+        self.place_from(home, id, head, suffix)
     }
 
     /// The same, where the search for `id` continues at slot `from`.
@@ -344,16 +339,15 @@ impl Counter {
         id: FeatureId,
         head: Head,
         suffix: FeatureId,
-        warnings: WarningSink<'_>,
     ) -> (Option<usize>, bool) {
         let feature = Cell { id, count: 0, head, suffix };
-        self.state.place_from(from, feature, &mut self.max_bits, warnings)
+        self.state.place_from(from, feature, &mut self.max_bits, &mut |it| self.warnings.push(it))
     }
 
     /// Counts occurrences in slot `at`, which may be an empty one, also for the document being
     /// read.
     #[inline]
-    pub(super) fn add_occurrences(&mut self, at: usize, times: u32, warnings: WarningSink<'_>) {
+    pub(super) fn add_occurrences(&mut self, at: usize, times: u32) {
         let id = self.state.table.cell(at).id;
         if let Some(spread) = self.state.table.spread_mut(at) {
             spread.occurrences = spread.occurrences.wrapping_add(times);
@@ -362,17 +356,17 @@ impl Counter {
                 self.document_room *= 2;
                 if self.say_growth {
                     let room = self.document_room;
-                    warnings(Warning::new(format!("growing emp.stack {room}")));
+                    self.warnings.push(Warning::new(format!("growing emp.stack {room}")));
                 }
             }
             self.document.push(id);
         }
-        self.add_to_slot(at, times, warnings);
+        self.add_to_slot(at, times);
     }
 
     /// Counts occurrences in slot `at`, but not for a document.
     #[inline]
-    pub(super) fn add_to_slot(&mut self, at: usize, times: u32, warnings: WarningSink<'_>) {
+    pub(super) fn add_to_slot(&mut self, at: usize, times: u32) {
         let state = &mut self.state;
         let count = state.table.count_mut(at);
         *count = count.saturating_add(times);
@@ -388,18 +382,19 @@ impl Counter {
         if full {
             self.overflow = true;
             self.state.options.insert(ModelOption::Overflow);
-            warnings(Warning::new("ran out of integers (too much data), results may be skewed."));
+            self.warnings
+                .push(Warning::new("ran out of integers (too much data), results may be skewed."));
         }
     }
 
     /// Gets the state of the mail filter after a line; a change into a header block begins a
     /// message (spec email 14).
-    pub(crate) fn line_of_mail(&mut self, in_header: bool, warnings: WarningSink<'_>) {
+    pub(crate) fn line_of_mail(&mut self, in_header: bool) {
         if in_header && !self.was_in_header {
             let keep = self.decimation.is_none_or(|decimation| self.random.keeps(decimation));
             self.state.message_dropped = !keep;
             if keep {
-                self.end_document(warnings);
+                self.end_document();
             }
         }
         self.was_in_header = in_header;
@@ -408,17 +403,17 @@ impl Counter {
     /// Gets the end of an input file. It ends a document of mail, but not where only regular
     /// expressions give features: as in dbacl 1.14.1 the next message does (case
     /// email/regex-documents).
-    pub(crate) fn end_of_file(&mut self, warnings: WarningSink<'_>) {
+    pub(crate) fn end_of_file(&mut self) {
         self.forget_words();
         let options = self.state.options;
         if options.has(ModelOption::Mail) && options.has(ModelOption::StandardTokenizer) {
-            self.end_document(warnings);
+            self.end_document();
         }
     }
 
     /// Closes the document being read (spec model 8.1).
-    pub(crate) fn end_document(&mut self, warnings: WarningSink<'_>) {
-        let with_slots = self.settle_document(warnings);
+    pub(crate) fn end_document(&mut self) {
+        let with_slots = self.settle_document();
         let repeats = std::mem::take(&mut self.repeats);
         if !self.state.measures_entropy() {
             return;
@@ -456,7 +451,7 @@ impl Counter {
         state.last_entropy = entropy;
         state.documents = state.documents.saturating_add(1);
         if self.engine.as_ref().is_some_and(|engine| engine.measures_words()) {
-            self.spell_if_words_are_many(warnings);
+            self.spell_if_words_are_many();
         }
     }
 
@@ -469,6 +464,32 @@ impl Counter {
         if spread.occurrences > 0 {
             spread.share += entropy.add(std::mem::take(&mut spread.occurrences));
         }
+    }
+}
+
+impl FeatureSink for Counter {
+    fn text(&mut self, _: &[u8], state: LineState, _: &mut Cutter) -> io::Result<()> {
+        self.line_of_mail(state.in_header);
+        Ok(())
+    }
+
+    fn cut(&mut self, line: &mut Vec<u8>, medium: Medium, cutter: &mut Cutter) -> io::Result<()> {
+        if self.takes_words() {
+            cutter.words(line, &mut self.words(medium));
+            self.end_of_words();
+        } else {
+            cutter.features(line, medium, &mut |feature| self.feature(feature));
+        }
+        Ok(())
+    }
+
+    fn feature(&mut self, feature: Feature<'_>) {
+        self.count(feature);
+    }
+
+    fn end_of_source(&mut self, _: &[u8], _: &mut Cutter) -> io::Result<()> {
+        self.end_of_file();
+        Ok(())
     }
 }
 

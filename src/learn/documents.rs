@@ -9,7 +9,6 @@ use super::counter::{Counter, DocumentEntropy};
 use super::table::{AHEAD, Head, Place, Table};
 use super::tokens::TermList;
 use crate::alloc_hints::{make_room, prefetch};
-use crate::error::WarningSink;
 use crate::token::id::FeatureId;
 use crate::token::lexicon::TermId;
 
@@ -113,7 +112,6 @@ impl Counter {
         &mut self,
         documents: &mut DocumentWords,
         list: &mut TermList,
-        warnings: WarningSink<'_>,
     ) -> usize {
         let mut with_slots = std::mem::take(&mut documents.tokens);
         let length = documents.present.len();
@@ -127,7 +125,7 @@ impl Counter {
             for at in chunk {
                 let term = documents.present[at];
                 if documents.words[term.index()].owner == SlotOwner::UNKNOWN {
-                    self.assign_slot(term, documents, list, warnings);
+                    self.assign_slot(term, documents, list);
                 }
                 let word = &mut documents.words[term.index()];
                 match word.owner {
@@ -136,7 +134,7 @@ impl Counter {
                         let times = std::mem::take(&mut word.here);
                         word.times += times;
                         with_slots -= times as usize;
-                        self.count_word(term, times, list, warnings);
+                        self.count_word(term, times, list);
                     }
                     SlotOwner(other) => documents.merge(at, TermId(other)),
                 }
@@ -146,20 +144,14 @@ impl Counter {
     }
 
     /// Finds a slot for a word.
-    fn assign_slot(
-        &mut self,
-        term: TermId,
-        documents: &mut DocumentWords,
-        list: &mut TermList,
-        warnings: WarningSink<'_>,
-    ) {
+    fn assign_slot(&mut self, term: TermId, documents: &mut DocumentWords, list: &mut TermList) {
         let word = &mut documents.words[term.index()];
         let id = list.uses[term.index()].id;
         word.owner = SlotOwner::NONE;
         if id.0 == 0 {
             return;
         }
-        let (place, new) = self.place(id, Head::new(1, term.0), FeatureId(0), warnings);
+        let (place, new) = self.place(id, Head::new(1, term.0), FeatureId(0));
         if new {
             list.append(id);
         }
@@ -193,12 +185,7 @@ impl Counter {
     }
 
     /// Moves counts that were kept by the words' numbers to the table and to `list`.
-    pub(super) fn settle_words(
-        &mut self,
-        documents: &DocumentWords,
-        list: &mut TermList,
-        warnings: WarningSink<'_>,
-    ) {
+    pub(super) fn settle_words(&mut self, documents: &DocumentWords, list: &mut TermList) {
         for (number, chunk) in (0u32..).step_by(AHEAD).zip(documents.words.chunks(AHEAD)) {
             let first = TermId(number).index();
             for uses in &list.uses[first..][..chunk.len()] {
@@ -213,7 +200,7 @@ impl Counter {
                     continue;
                 }
                 if times > 0 {
-                    self.add_to_slot(at, times, warnings);
+                    self.add_to_slot(at, times);
                 }
                 if word.owner == SlotOwner(term)
                     && let Some(spread) = self.state.table.spread_mut(at)

@@ -8,12 +8,9 @@ use super::table::Table;
 use super::{LearnSettings, LearnedModel};
 use crate::category::mapped::in_memory;
 use crate::category::reader::Category;
-use crate::document::{Cutter, FeatureReader, FeatureSink, FilteredText, LineState};
+use crate::document::{FeatureReader, FilteredText};
 use crate::error::{Error, Result, Warning};
 use crate::input::source::Source;
-use crate::model::medium::Medium;
-use crate::token::Feature;
-use crate::token::id::FeatureId;
 use std::io::{self, Read};
 
 /// Learns a category from documents.
@@ -34,7 +31,7 @@ use std::io::{self, Read};
 /// byte.
 pub struct Learner {
     reader: FeatureReader<'static>,
-    counts: LearnedCounts,
+    counter: Counter,
     settings: LearnSettings,
     patterns: Vec<Vec<u8>>,
 }
@@ -48,15 +45,19 @@ impl Learner {
     pub fn new(options: &LearnOptions) -> Result<Self> {
         options.reading().patterns.refuse_unstorable()?;
         let reader = FeatureReader::new(options.reading());
-        let counts = LearnedCounts::new(options)?;
+        let mut counter = empty_counter(options)?;
+        counter.forget_appearances();
+        if options.reading().patterns.is_empty() {
+            counter.expect_words(options.reading().order);
+        }
         let (settings, patterns) = (options.settings().clone(), options.stored_patterns());
-        Ok(Self { reader, counts, settings, patterns })
+        Ok(Self { reader, counter, settings, patterns })
     }
 
     /// Learns a document in memory.
     pub fn learn(&mut self, document: impl AsRef<[u8]>) {
         // Reading memory cannot fail, and counting accepts all features.
-        let _ = self.reader.read_bytes(document.as_ref(), &mut self.counts);
+        let _ = self.reader.read_bytes(document.as_ref(), &mut self.counter);
     }
 
     /// Learns a document from a stream.
@@ -65,12 +66,12 @@ impl Learner {
     /// The error that ended reading. The part of the document that was read is learned.
     pub fn read(&mut self, document: impl Read) -> io::Result<()> {
         let source = Source { name: Vec::new(), reader: Box::new(document) };
-        self.reader.read(source, &mut self.counts)?.map_or(Ok(()), Err)
+        self.reader.read(source, &mut self.counter)?.map_or(Ok(()), Err)
     }
 
     /// Learns a document that has been filtered before ([`FeatureReader::filter`]).
     pub fn learn_filtered(&mut self, document: &FilteredText) {
-        self.reader.replay(document, &mut self.counts);
+        self.reader.replay(document, &mut self.counter);
     }
 
     /// The category so far. Learning can go on.
@@ -78,9 +79,7 @@ impl Learner {
     /// # Errors
     /// As for [`Self::finish`].
     pub fn category(&self) -> Result<Learned> {
-        let LearnedCounts { counter, warnings, .. } = &self.counts;
-        let mut warnings = warnings.clone();
-        let state = counter.clone().into_state(&mut |warning| warnings.push(warning));
+        let (state, warnings) = self.counter.clone().into_state();
         conclude(state, &self.settings, &self.patterns, warnings)
     }
 
@@ -90,8 +89,7 @@ impl Learner {
     /// [`Error::NoTokens`] when the documents have no token, [`Error::Numeric`] when a number
     /// leaves the range of the formulas.
     pub fn finish(self) -> Result<Learned> {
-        let LearnedCounts { counter, mut warnings, .. } = self.counts;
-        let state = counter.into_state(&mut |warning| warnings.push(warning));
+        let (state, warnings) = self.counter.into_state();
         conclude(state, &self.settings, &self.patterns, warnings)
     }
 }
@@ -142,73 +140,6 @@ pub(crate) fn empty_counter(options: &LearnOptions) -> Result<Counter> {
     let LearnSettings { bits, options: model, scheme, min_count, .. } = *settings;
     let state = LearningState::new(bits, model, scheme, min_count);
     Ok(Counter::new(state, settings, false))
-}
-
-/// The counts of a learning run, as the features of documents come in.
-pub(crate) struct LearnedCounts {
-    /// The counts.
-    pub counter: Counter,
-    /// Features are counted by their words, not by their texts.
-    pub by_words: bool,
-    /// Warnings that arose while counting.
-    pub warnings: Vec<Warning>,
-}
-
-impl LearnedCounts {
-    /// Nothing counted yet.
-    ///
-    /// # Errors
-    /// [`Error::OutOfMemory`] when there is no memory for the table.
-    pub(crate) fn new(options: &LearnOptions) -> Result<Self> {
-        let mut counter = empty_counter(options)?;
-        let reading = options.reading();
-        counter.forget_appearances();
-        let by_words = reading.patterns.is_empty() && counter.expect_words(reading.order);
-        Ok(Self { counter, by_words, warnings: Vec::new() })
-    }
-
-    /// Continues the counts of `counter`; `by_words` says whether it expects words.
-    pub(crate) const fn going_on(counter: Counter, by_words: bool) -> Self {
-        Self { counter, by_words, warnings: Vec::new() }
-    }
-
-    /// Counts a feature by its text; returns its id if it is new.
-    pub(crate) fn count(&mut self, feature: Feature<'_>) -> Option<FeatureId> {
-        self.counter.count(feature, &mut |warning| self.warnings.push(warning))
-    }
-
-    /// Notes a line of mail; `begins` says whether it is of a message's header.
-    pub(crate) fn line_of_mail(&mut self, begins: bool) {
-        self.counter.line_of_mail(begins, &mut |warning| self.warnings.push(warning));
-    }
-}
-
-impl FeatureSink for LearnedCounts {
-    fn text(&mut self, _: &[u8], state: LineState, _: &mut Cutter) -> io::Result<()> {
-        self.line_of_mail(state.in_header);
-        Ok(())
-    }
-
-    fn cut(&mut self, line: &mut Vec<u8>, medium: Medium, cutter: &mut Cutter) -> io::Result<()> {
-        if self.by_words {
-            let Self { counter, warnings, .. } = self;
-            let mut warn = |warning| warnings.push(warning);
-            cutter.words(line, &mut counter.words(medium, &mut warn));
-            counter.end_of_words(&mut warn);
-        } else {
-            cutter.features(line, medium, &mut |feature| self.feature(feature));
-        }
-        Ok(())
-    }
-
-    fn feature(&mut self, feature: Feature<'_>) {
-        self.count(feature);
-    }
-
-    fn end_of_source(&mut self, _: &[u8], _: &mut Cutter) -> io::Result<()> {
-        self.counter.end_of_file(&mut |warning| self.warnings.push(warning));
-        Ok(())
-    }
 }
 
 #[cfg(test)]

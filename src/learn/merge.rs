@@ -9,7 +9,6 @@
 use super::counter::Counter;
 use super::table::{AHEAD, Cell, Head, Place};
 use super::tokens::{TermList, TokenList};
-use crate::error::WarningSink;
 use crate::token::lexicon::TermId;
 
 /// The fewest bits with which the table of a later part begins. A smaller table can fill to the
@@ -23,11 +22,11 @@ impl Counter {
     /// Returns whether that was possible; if not, nothing has changed. It is impossible if
     /// documents are measured, features are decimated, a counter might run over, or `later` had no
     /// room for a feature.
-    pub(crate) fn merge(&mut self, mut later: Self, warnings: WarningSink<'_>) -> bool {
-        self.end_of_words(warnings);
-        self.settle_document(warnings);
-        later.end_of_words(&mut |_| {});
-        later.settle_document(&mut |_| {});
+    pub(crate) fn merge(&mut self, mut later: Self) -> bool {
+        self.end_of_words();
+        self.settle_document();
+        later.end_of_words();
+        later.settle_document();
         if !self.takes(&later) {
             return false;
         }
@@ -37,7 +36,7 @@ impl Counter {
         if let (Some(engine), Some(other)) = (&mut self.engine, &later.engine) {
             engine.budget -= other.spent();
         }
-        self.add_features(&later, &theirs, &numbers, &mut ours, warnings);
+        self.add_features(&later, &theirs, &numbers, &mut ours);
         self.link_features(&later, &theirs, &numbers, &mut ours);
         self.state.tokens = TokenList::Terms(ours);
         true
@@ -62,7 +61,6 @@ impl Counter {
         theirs: &TermList,
         numbers: &[TermId],
         ours: &mut TermList,
-        warnings: WarningSink<'_>,
     ) {
         for (k, &id) in theirs.ids.iter().enumerate() {
             if let Some(&next) = theirs.ids.get(k + AHEAD) {
@@ -73,12 +71,12 @@ impl Counter {
             let cell = later.state.table.cell(at);
             let first = numbers[cell.head.payload() as usize];
             let head = Head::new(cell.head.order(), first.0);
-            let (place, is_new) = self.place(id, head, cell.suffix, warnings);
+            let (place, is_new) = self.place(id, head, cell.suffix);
             if is_new {
                 ours.append(id);
             }
             if let Some(at) = place {
-                self.add_occurrences(at, cell.count, warnings);
+                self.add_occurrences(at, cell.count);
             }
         }
     }
@@ -176,10 +174,10 @@ mod tests {
         let mut tokenizer = Tokenizer::new(Scheme::Alpha, false, false, order);
         for line in lines {
             let mut line = line.clone().into_bytes();
-            tokenizer.line(&mut line, &mut counter.words(Medium::TEXT, &mut |_| {}));
-            counter.end_of_words(&mut |_| {});
+            tokenizer.line(&mut line, &mut counter.words(Medium::TEXT));
+            counter.end_of_words();
         }
-        counter.end_of_file(&mut |_| {});
+        counter.end_of_file();
     }
 
     #[test]
@@ -189,15 +187,15 @@ mod tests {
             read(&mut counter, &["aa bb cc dd ee ff aa\n".to_owned()], order);
             counter
         };
-        let all = part(2, SMALLEST_BITS).into_state(&mut |_| {}).total;
+        let all = part(2, SMALLEST_BITS).into_state().0.total;
         let fill = |own: &mut Counter, total| {
-            own.settle_document(&mut |_| {});
+            own.settle_document();
             own.state.total = total;
         };
         let merges = |order, bits, change: &dyn Fn(&mut Counter, &mut Counter)| {
             let (mut first, mut later) = (part(order, 5), part(order, bits));
             change(&mut first, &mut later);
-            first.merge(later, &mut |_| {})
+            first.merge(later)
         };
         let leave = |own: &mut Counter, room| {
             let engine = own.engine.as_mut().unwrap();

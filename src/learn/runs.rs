@@ -10,7 +10,6 @@ use super::table::AHEAD;
 use super::tokens::{TermList, TokenList};
 use super::words::LookAhead;
 use crate::alloc_hints::prefetch;
-use crate::error::WarningSink;
 use crate::model::medium::Medium;
 use crate::token::BOUNDARY;
 use crate::token::id::{FeatureId, GrowingHash, HASH_PADDING};
@@ -163,19 +162,19 @@ impl<'c> RunCounter<'c> {
 
     /// Counts the n-gram with this number so many times. The caller makes sure that no counter runs
     /// over.
-    pub(crate) fn count(&mut self, run: u32, times: u32, warnings: WarningSink<'_>) {
+    pub(crate) fn count(&mut self, run: u32, times: u32) {
         if times == 0 {
             return;
         }
         if self.batch.runs.len() == Batch::RUNS {
-            self.count_batch(warnings);
+            self.count_batch();
         }
         prefetch(&self.runs, self.runs[run as usize].0 as usize);
         self.batch.runs.push((run, times));
     }
 
     /// Counts the n-grams that wait.
-    fn count_batch(&mut self, warnings: WarningSink<'_>) {
+    fn count_batch(&mut self) {
         let Self { counter, list, runs, batch, ahead } = self;
         batch.find_words(runs, list);
         batch.hash(list);
@@ -185,7 +184,7 @@ impl<'c> RunCounter<'c> {
             let position = Position::of(&batch.words[spot.words.clone()], ids);
             let table = &counter.state.table;
             let places = ahead.places(spot.ids.start, ids.len(), &batch.ids, table);
-            counter.count_run(&position, places, &spot.times, list, warnings);
+            counter.count_run(&position, places, &spot.times, list);
         }
         batch.spots.clear();
         batch.words.clear();
@@ -193,8 +192,8 @@ impl<'c> RunCounter<'c> {
     }
 
     /// Ends counting.
-    pub(crate) fn finish(mut self, warnings: WarningSink<'_>) {
-        self.count_batch(warnings);
+    pub(crate) fn finish(mut self) {
+        self.count_batch();
         self.counter.count_characters(&self.list);
         self.counter.state.tokens = TokenList::Terms(Box::new(self.list));
     }

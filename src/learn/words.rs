@@ -8,7 +8,6 @@ use super::state::LearningState;
 use super::table::{AHEAD, Cell, Head, Place, Table};
 use super::tokens::{Holding, TermList, TermUse, TokenList};
 use crate::alloc_hints::prefetch;
-use crate::error::WarningSink;
 use crate::model::digram::CharacterTally;
 use crate::model::medium::Medium;
 use crate::token::id::FeatureId;
@@ -171,25 +170,26 @@ impl Counter {
     /// Changes from numbered words to texts of features if there are more words than the table can
     /// ever hold, so that memory stops growing. Nothing else changes. Call it where n-grams begin
     /// again, and after documents if these are measured by their words.
-    pub(super) fn spell_if_words_are_many(&mut self, warnings: WarningSink<'_>) {
+    pub(super) fn spell_if_words_are_many(&mut self) {
         let TokenList::Terms(list) = &self.state.tokens else { return };
         let Some(engine) = &self.engine else { return };
         if list.lexicon.size() <= engine.most_words {
             return;
         }
         let window = Window::new(u8::try_from(engine.line.order()).unwrap_or(7));
-        self.finish_words(warnings);
+        self.finish_words();
         self.state.spell_features();
         self.window = Some(window);
     }
 
     /// The sink for the tokenizer's words of `medium`, up to the end of the text line.
-    pub(crate) fn words<'a>(
-        &'a mut self,
-        medium: Medium,
-        warnings: WarningSink<'a>,
-    ) -> CountedWords<'a> {
-        CountedWords { counter: self, medium, warnings }
+    pub(crate) const fn words(&mut self, medium: Medium) -> CountedWords<'_> {
+        CountedWords { counter: self, medium }
+    }
+
+    /// Whether features come as words.
+    pub(crate) const fn takes_words(&self) -> bool {
+        self.engine.is_some() || self.window.is_some()
     }
 
     /// N-grams begin again.
@@ -203,30 +203,25 @@ impl Counter {
     }
 
     /// Counts the words that wait; call it after each line of text.
-    pub(crate) fn end_of_words(&mut self, warnings: WarningSink<'_>) {
+    pub(crate) fn end_of_words(&mut self) {
         let Some(mut engine) = self.engine.take_if(|engine| engine.has_words()) else { return };
         let TokenList::Terms(mut list) = self.state.tokens.take() else {
             return;
         };
         for term in engine.singles.drain(..) {
-            self.count_single(term, &mut list, warnings);
+            self.count_single(term, &mut list);
         }
         if engine.line.order() > 1 {
             engine.number_words(&mut list);
         }
         if engine.line.is_waiting() {
-            self.count_line(&mut engine, &mut list, warnings);
+            self.count_line(&mut engine, &mut list);
         }
         self.state.tokens = TokenList::Terms(list);
         self.engine = Some(engine);
     }
 
-    fn count_line(
-        &mut self,
-        engine: &mut WordEngine,
-        list: &mut TermList,
-        warnings: WarningSink<'_>,
-    ) {
+    fn count_line(&mut self, engine: &mut WordEngine, list: &mut TermList) {
         let WordEngine { line, ahead, unsettled, held_back, .. } = engine;
         let medium = line.words().first().map_or(Medium::TEXT, |&t| list.lexicon.medium(t));
         let count = line.hash(medium).len() + line.words().len();
@@ -235,7 +230,7 @@ impl Counter {
         for (from, position) in line.positions() {
             let length = position.ids().len();
             let places = ahead.places(from, length, line.ids(), &self.state.table);
-            let any_new = self.count_longer(position, places, plain, &[1; 8], list, warnings);
+            let any_new = self.count_longer(position, places, plain, &[1; 8], list);
             if let Some(term) = position.single() {
                 let uses = &mut list.uses[term.index()];
                 if plain && uses.holding != Holding::Unknown {
@@ -247,7 +242,7 @@ impl Counter {
                     *held_back += 1;
                 } else {
                     let bits = self.state.table.bits();
-                    self.count_single(term, list, warnings);
+                    self.count_single(term, list);
                     self.search_anew(bits, position, places);
                 }
             }
@@ -258,13 +253,13 @@ impl Counter {
         line.carry();
     }
 
-    fn count_single(&mut self, term: TermId, list: &mut TermList, warnings: WarningSink<'_>) {
+    fn count_single(&mut self, term: TermId, list: &mut TermList) {
         if self.is_muted() || !self.draws() {
             return;
         }
         let times = &mut list.uses[term.index()].times;
         *times = times.saturating_add(1);
-        self.count_word(term, 1, list, warnings);
+        self.count_word(term, 1, list);
     }
 
     /// Restarts searches if features have moved since the table had `bits`.
@@ -279,7 +274,7 @@ impl Counter {
     /// Numbers the words that wait, puts occurrences beside n-grams that have waited into the
     /// table, and finds slots for the words of the document being read, if documents are measured.
     /// Returns how often words that have slots occur in it.
-    pub(super) fn settle_document(&mut self, warnings: WarningSink<'_>) -> usize {
+    pub(super) fn settle_document(&mut self) -> usize {
         let Some(mut engine) = self.engine.take() else { return 0 };
         let TokenList::Terms(mut list) = self.state.tokens.take() else { return 0 };
         engine.number_words(&mut list);
@@ -291,13 +286,13 @@ impl Counter {
                 let uses = &mut list.uses[term.index()];
                 let times = std::mem::take(&mut uses.here);
                 uses.times = uses.times.saturating_add(times);
-                self.count_word(term, times, &mut list, warnings);
+                self.count_word(term, times, &mut list);
             }
         }
         engine.unsettled.clear();
         engine.held_back = 0;
         let with_slots = if engine.measures_words() {
-            self.assign_slots(&mut engine.documents, &mut list, warnings)
+            self.assign_slots(&mut engine.documents, &mut list)
         } else {
             0
         };
@@ -307,20 +302,14 @@ impl Counter {
     }
 
     /// Counts a single word so many times.
-    pub(super) fn count_word(
-        &mut self,
-        term: TermId,
-        times: u32,
-        list: &mut TermList,
-        warnings: WarningSink<'_>,
-    ) {
+    pub(super) fn count_word(&mut self, term: TermId, times: u32, list: &mut TermList) {
         let id = list.uses[term.index()].id;
-        let (place, new) = self.place(id, Head::new(1, term.0), FeatureId(0), warnings);
+        let (place, new) = self.place(id, Head::new(1, term.0), FeatureId(0));
         if new {
             list.append(id);
         }
         if let Some(at) = place {
-            self.add_occurrences(at, times, warnings);
+            self.add_occurrences(at, times);
             let cell = self.state.table.cell(at);
             list.uses[term.index()].holding = if cell.id != id {
                 Holding::Unknown
@@ -351,7 +340,6 @@ impl Counter {
         plain: bool,
         times: &[u32; 8],
         list: &mut TermList,
-        warnings: WarningSink<'_>,
     ) -> bool {
         let mut any_new = false;
         for (k, order) in position.orders().enumerate() {
@@ -362,7 +350,7 @@ impl Counter {
                 *of_order = of_order.saturating_add(1);
             } else if times[order] > 0 && (plain || (!self.is_muted() && self.draws())) {
                 let (bits, place) = (self.state.table.bits(), &mut places[k]);
-                any_new |= self.count_ngram(&position, order, times[order], place, list, warnings);
+                any_new |= self.count_ngram(&position, order, times[order], place, list);
                 self.search_anew(bits, position, places);
             }
         }
@@ -377,14 +365,13 @@ impl Counter {
         places: &mut [u32],
         times: &[u32; 8],
         list: &mut TermList,
-        warnings: WarningSink<'_>,
     ) {
         let bits = self.state.table.bits();
-        let any_new = self.count_longer(*position, places, false, times, list, warnings);
+        let any_new = self.count_longer(*position, places, false, times, list);
         if times[1] > 0 {
             let term = position.terms(1)[0];
             list.uses[term.index()].times = times[1];
-            self.count_word(term, times[1], list, warnings);
+            self.count_word(term, times[1], list);
             self.search_anew(bits, *position, places);
         }
         if any_new {
@@ -401,7 +388,6 @@ impl Counter {
         times: u32,
         at: &mut u32,
         list: &mut TermList,
-        warnings: WarningSink<'_>,
     ) -> bool {
         let first = position.terms(order)[0];
         let single = || position.single().map(|term| list.uses[term.index()].id);
@@ -410,13 +396,13 @@ impl Counter {
         let Some(id) = position.id(order) else { return false };
         #[allow(clippy::cast_possible_truncation)] // at most 7
         let head = Head::new(order as u8, first.0);
-        let (place, new) = self.place_from(*at as usize, id, head, suffix, warnings);
+        let (place, new) = self.place_from(*at as usize, id, head, suffix);
         if new {
             list.append(id);
         }
         if let Some(place) = place {
             *at = slot_number(place);
-            self.add_occurrences(place, times, warnings);
+            self.add_occurrences(place, times);
         }
         new
     }
@@ -476,20 +462,20 @@ impl Counter {
     }
 
     /// Adds deferred words to the table, and the characters of all words to the digrams.
-    pub(super) fn finish_words(&mut self, warnings: WarningSink<'_>) {
-        self.end_of_words(warnings);
-        self.settle_document(warnings);
+    pub(super) fn finish_words(&mut self) {
+        self.end_of_words();
+        self.settle_document();
         let Some(engine) = self.engine.take() else { return };
         let TokenList::Terms(mut list) = self.state.tokens.take() else {
             return;
         };
         if engine.measures_words() {
-            self.settle_words(&engine.documents, &mut list, warnings);
+            self.settle_words(&engine.documents, &mut list);
         }
         if engine.into_table == IntoTable::AtEnd {
             for (term, at) in (0u32..).map(TermId).zip(0..list.uses.len()) {
                 if list.uses[at].times > 0 {
-                    self.count_word(term, list.uses[at].times, &mut list, warnings);
+                    self.count_word(term, list.uses[at].times, &mut list);
                 }
             }
         }
@@ -570,7 +556,6 @@ fn blank(order: usize, medium: Medium) -> FeatureId {
 pub(crate) struct CountedWords<'a> {
     counter: &'a mut Counter,
     medium: Medium,
-    warnings: WarningSink<'a>,
 }
 
 impl WordSink for CountedWords<'_> {
@@ -589,23 +574,23 @@ impl WordSink for CountedWords<'_> {
         } else if engine.line.order() == 1 {
             engine.singles.push(list.intern(word, self.medium));
             if engine.singles.len() >= AHEAD {
-                self.counter.end_of_words(self.warnings);
+                self.counter.end_of_words();
             }
             return;
         }
         if !engine.waiting.push(word, self.medium, &list.lexicon) {
             engine.number_words(list);
             if engine.line.is_long() {
-                self.counter.end_of_words(self.warnings);
+                self.counter.end_of_words();
             }
         }
     }
 
     fn end_of_line(&mut self) {
-        self.counter.end_of_words(self.warnings);
+        self.counter.end_of_words();
         self.counter.forget_words();
         if self.counter.engine.as_ref().is_some_and(|engine| !engine.measures_words()) {
-            self.counter.spell_if_words_are_many(self.warnings);
+            self.counter.spell_if_words_are_many();
         }
     }
 }
@@ -616,7 +601,7 @@ impl CountedWords<'_> {
     fn spell(&mut self, word: Word<'_>) {
         let Some(mut window) = self.counter.window.take() else { return };
         let count = |feature: Feature<'_>| {
-            self.counter.count(feature, self.warnings);
+            self.counter.count(feature);
         };
         window.feeding(self.medium, count).word(word);
         self.counter.window = Some(window);

@@ -8,12 +8,11 @@ use super::counts::{CountSettings, Counts};
 use crate::alloc_hints::has_addresses_to_spare;
 use crate::document::decoding;
 use crate::document::{Ending, FeatureReader, FeatureSink, ReadOptions};
-use crate::error::{Warning, WarningSink};
+use crate::error::Warning;
 use crate::input::lines::{LineReader, Stream};
 use crate::input::source::{self, Operand, Source};
 use crate::learn::LearnSettings;
 use crate::learn::counter::Counter;
-use crate::learn::learner::LearnedCounts;
 use crate::learn::merge::SMALLEST_BITS;
 use crate::learn::state::LearningState;
 use crate::learn::table::MAX_BITS;
@@ -78,11 +77,7 @@ impl Inputs<'_> {
     ///
     /// # Errors
     /// [`Interrupted`].
-    pub(crate) fn learn(
-        &self,
-        learning: &LearnSettings,
-        warnings: WarningSink<'_>,
-    ) -> Result<Option<Counter>, Interrupted> {
+    pub(crate) fn learn(&self, learning: &LearnSettings) -> Result<Option<Counter>, Interrupted> {
         let Some((parts, size)) = self.parts() else { return Ok(None) };
         let begin = |part: usize| {
             let mut settings = learning.clone();
@@ -94,21 +89,12 @@ impl Inputs<'_> {
             let LearnSettings { bits, options, scheme, min_count, .. } = settings;
             let state = LearningState::new(bits, options, scheme, min_count);
             let mut counter = Counter::new(state, &settings, false);
-            let by_words = counter.expect_words(self.reading.order);
-            by_words.then(|| LearnedCounts::going_on(counter, by_words))
+            counter.expect_words(self.reading.order).then_some(counter)
         };
         let Some(read) = self.read_parts(&parts, size, begin)? else { return Ok(None) };
-        let mut warned = Vec::new();
         let mut read = read.into_iter().map(|(part, _)| part);
         let Some(mut first) = read.next() else { return Ok(None) };
-        warned.append(&mut first.warnings);
-        for part in read {
-            if !first.counter.merge(part.counter, &mut |warning| warned.push(warning)) {
-                return Ok(None);
-            }
-        }
-        warned.into_iter().for_each(warnings);
-        Ok(Some(first.counter))
+        Ok(read.all(|part| first.merge(part)).then_some(first))
     }
 
     /// The counts of the inputs, each part at a place of its own; `None` if they cannot or need not
@@ -434,11 +420,11 @@ mod tests {
                 assert!(counts.shards.len() > 2 && counts.nodes()[0].first.ordinal == 0);
                 let counted = counts.learn(&options).unwrap().category;
                 assert!(counted.as_bytes() == expected.as_bytes());
-                let learned = inputs.learn(options.settings(), &mut |_| {}).unwrap();
+                let learned = inputs.learn(options.settings()).unwrap();
                 // Statistics of messages cannot be merged.
                 assert_eq!(learned.is_none(), reading.reads_mail());
                 if let Some(counter) = learned {
-                    let state = counter.into_state(&mut |_| {});
+                    let state = counter.into_state().0;
                     let learned = conclude(state, options.settings(), &[], Vec::new());
                     assert!(learned.unwrap().category.as_bytes() == expected.as_bytes());
                 }

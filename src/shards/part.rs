@@ -143,17 +143,15 @@ impl Counts {
         if let Some(what) = settings(options).difference(&self.settings) {
             return Err(Error::Counts(format!("it was counted with {what}")));
         }
-        let mut warnings = Vec::new();
         let mut counter = empty_counter(options)?;
-        let mut warn = |warning| warnings.push(warning);
         counter.forget_appearances();
-        replay(self, Order::Appearance, &mut counter, &mut warn)
+        replay(self, Order::Appearance, &mut counter)
             .map_err(|fault| Error::Counts(fault.to_string()))?;
         // Words are quicker to fit than texts.
         if options.reading().patterns.is_empty() {
             counter.expect_words(options.reading().order);
         }
-        let state = counter.into_state(&mut warn);
+        let (state, warnings) = counter.into_state();
         conclude(state, options.settings(), &options.stored_patterns(), warnings)
     }
 }

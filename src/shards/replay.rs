@@ -3,7 +3,6 @@
 
 use super::counts::{Counts, Documents, Node};
 use super::file::{CountsFile, Fault, Nodes};
-use crate::error::WarningSink;
 use crate::learn::counter::Counter;
 use crate::learn::runs::RunCounter;
 use crate::model::medium::Medium;
@@ -39,7 +38,6 @@ pub(crate) fn replay(
     counts: &Counts,
     order: Order,
     counter: &mut Counter,
-    warnings: WarningSink<'_>,
 ) -> Result<(), ReplayFault> {
     let before = u64::from(counter.state().total);
     let total = counts.nodes().iter().try_fold(before, |sum, node| sum.checked_add(node.count));
@@ -57,24 +55,24 @@ pub(crate) fn replay(
             |node: u32| u32::try_from(counts.nodes()[node as usize].count).unwrap_or(u32::MAX);
         if let Some(mut runs) = runs_of(counts, counter) {
             for node in sequence {
-                runs.count(node, times(node), warnings);
+                runs.count(node, times(node));
             }
-            runs.finish(warnings);
+            runs.finish();
             return Ok(());
         }
         for node in sequence {
-            count_node(counts, node, times(node), &mut body, counter, warnings);
+            count_node(counts, node, times(node), &mut body, counter);
         }
         return Ok(());
     }
     let mut is_first = true;
     let mut learn = |document: &[(u32, u64)]| {
         if !std::mem::take(&mut is_first) {
-            counter.end_document(&mut |_| {});
+            counter.end_document();
         }
         for &(node, times) in document {
             let times = u32::try_from(times).unwrap_or(u32::MAX);
-            count_node(counts, node, times, &mut body, counter, warnings);
+            count_node(counts, node, times, &mut body, counter);
         }
     };
     if order == Order::Appearance {
@@ -87,24 +85,17 @@ pub(crate) fn replay(
         }
     }
     if order == Order::Appearance {
-        counter.end_of_file(&mut |_| {});
+        counter.end_of_file();
     } else if !is_first {
-        counter.end_document(&mut |_| {});
+        counter.end_document();
     }
     Ok(())
 }
 
 /// Counts so many occurrences of a feature by its text.
-fn count_node(
-    counts: &Counts,
-    node: u32,
-    times: u32,
-    body: &mut Vec<u8>,
-    counter: &mut Counter,
-    warnings: WarningSink<'_>,
-) {
+fn count_node(counts: &Counts, node: u32, times: u32, body: &mut Vec<u8>, counter: &mut Counter) {
     let (medium, order) = counts.spell(node, body);
-    counter.count_times(Feature { body, medium, order, pattern: None }, times, warnings);
+    counter.count_times(Feature { body, medium, order, pattern: None }, times);
 }
 
 /// A counter of n-grams into `counter` to which those of `counts` have been added, if it takes
@@ -128,7 +119,6 @@ pub(crate) fn replay_file(
     file: CountsFile,
     order: Order,
     counter: &mut Counter,
-    warnings: WarningSink<'_>,
 ) -> Result<(), ReplayFault> {
     let settings = &file.head.settings;
     let is_plain = settings.documents == Documents::None && settings.patterns.is_empty();
@@ -136,27 +126,25 @@ pub(crate) fn replay_file(
         && order == Order::Appearance
         && let Some(runs) = RunCounter::new(counter)
     {
-        let mut counted = Counted { runs, number: 0, total: 0, warnings };
+        let mut counted = Counted { runs, number: 0, total: 0 };
         file.read_into(&mut counted)?;
-        let Counted { runs, total, warnings, .. } = counted;
-        runs.finish(warnings);
-        return if total < MOST { Ok(()) } else { Err(ReplayFault::TooMany) };
+        counted.runs.finish();
+        return if counted.total < MOST { Ok(()) } else { Err(ReplayFault::TooMany) };
     }
-    replay(&file.into_counts()?, order, counter, warnings)
+    replay(&file.into_counts()?, order, counter)
 }
 
 /// A model holds fewer occurrences.
 const MOST: u64 = u32::MAX as u64;
 
 /// Counts n-grams as their file is read.
-struct Counted<'c, 'w> {
+struct Counted<'c> {
     runs: RunCounter<'c>,
     number: u32,
     total: u64,
-    warnings: WarningSink<'w>,
 }
 
-impl Nodes for Counted<'_, '_> {
+impl Nodes for Counted<'_> {
     fn word(&mut self, bytes: &[u8], tag: u8) -> bool {
         self.runs.word(bytes, Medium::new(tag & 15))
     }
@@ -167,7 +155,7 @@ impl Nodes for Counted<'_, '_> {
         if self.total < MOST {
             // The total is less than 2^32, and so is this part of it.
             let times = u32::try_from(node.count).unwrap_or(u32::MAX);
-            self.runs.count(self.number, times, self.warnings);
+            self.runs.count(self.number, times);
         }
         self.number += 1;
         true

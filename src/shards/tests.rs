@@ -8,7 +8,7 @@ use super::replay::{Order, ReplayFault, replay, replay_file};
 use super::{dump, file};
 use crate::document::{Ending, FeatureReader};
 use crate::learn::LearnSettings;
-use crate::learn::learner::{LearnedCounts, conclude, empty_counter};
+use crate::learn::learner::{conclude, empty_counter};
 use crate::learn::memory_dump::{self, Dump, RunFlags};
 use crate::learn::options::LearnOptions;
 use crate::learn::reference::Reference;
@@ -21,13 +21,12 @@ use proptest::prelude::*;
 /// What one pass over the files learns.
 fn one_pass(run: &LearnOptions, files: &[Vec<u8>]) -> LearningState {
     let mut counter = empty_counter(run).unwrap();
-    let by_words = counter.expect_words(run.reading().order);
-    let mut counts = LearnedCounts::going_on(counter, by_words);
+    counter.expect_words(run.reading().order);
     let mut reader = FeatureReader::new(run.reading());
     for file in files {
-        reader.read_bytes(file, &mut counts).unwrap();
+        reader.read_bytes(file, &mut counter).unwrap();
     }
-    counts.counter.into_state(&mut |_| {})
+    counter.into_state().0
 }
 
 fn settings_of(run: &LearnOptions) -> CountSettings {
@@ -49,14 +48,14 @@ fn count(run: &LearnOptions, files: &[Vec<u8>], place: Option<u32>) -> Counts {
 fn streamed(run: &LearnOptions, bytes: &[u8]) -> Result<LearningState, ReplayFault> {
     let mut counter = empty_counter(run).unwrap();
     let file = CountsFile::open(bytes.to_vec())?;
-    replay_file(file, Order::Appearance, &mut counter, &mut |_| {})?;
-    Ok(counter.into_state(&mut |_| {}))
+    replay_file(file, Order::Appearance, &mut counter)?;
+    Ok(counter.into_state().0)
 }
 
 fn replayed(run: &LearnOptions, counts: &Counts, order: Order) -> LearningState {
     let mut counter = empty_counter(run).unwrap();
-    replay(counts, order, &mut counter, &mut |_| {}).unwrap();
-    counter.into_state(&mut |_| {})
+    replay(counts, order, &mut counter).unwrap();
+    counter.into_state().0
 }
 
 fn without(run: &LearnOptions, option: ModelOption) -> LearnOptions {
@@ -450,11 +449,11 @@ fn counts_beyond_a_model_are_refused() {
     counting.end_shard(Ending::default());
     let mut counts = counting.into_counts().unwrap();
     let mut counter = empty_counter(&run).unwrap();
-    assert!(replay(&counts, Order::Appearance, &mut counter, &mut |_| {}).is_ok());
+    assert!(replay(&counts, Order::Appearance, &mut counter).is_ok());
     assert!(matches!(counter.state().tokens, TokenList::Terms(_)), "words are counted as words");
     let same = counts.clone();
     counts.merge(&same).unwrap();
-    let fault = replay(&counts, Order::Appearance, &mut empty_counter(&run).unwrap(), &mut |_| {});
+    let fault = replay(&counts, Order::Appearance, &mut empty_counter(&run).unwrap());
     assert!(matches!(fault, Err(ReplayFault::TooMany)));
     assert!(matches!(streamed(&run, &written(&counts)), Err(ReplayFault::TooMany)));
     for _ in 0..31 {

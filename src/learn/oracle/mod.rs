@@ -11,7 +11,6 @@ use super::merge::SMALLEST_BITS;
 use super::reference::Reference;
 use super::state::LearningState;
 use super::{LearnSettings, Progress, fit as fast_fit};
-use crate::error::Warning;
 use crate::model::medium::Medium;
 use crate::model::settings::{ModelOption, ModelOptions, Scheme};
 use crate::token::Feature;
@@ -121,25 +120,25 @@ impl Run {
     }
 
     /// Counts the lines the fast way.
-    fn read(&self, counter: &mut Counter, warnings: &mut dyn FnMut(Warning)) {
+    fn read(&self, counter: &mut Counter) {
         let mut window = Window::new(self.order);
         let by_words = counter.engine.is_some();
         self.tokenize(|tokenizer, line, medium, in_header| {
             if self.settings.options.has(ModelOption::Mail) {
-                counter.line_of_mail(in_header, warnings);
+                counter.line_of_mail(in_header);
             }
             if by_words {
-                tokenizer.line(line, &mut counter.words(medium, warnings));
-                counter.end_of_words(warnings);
+                tokenizer.line(line, &mut counter.words(medium));
+                counter.end_of_words();
             } else {
                 let mut count = |feature: Feature<'_>| {
-                    counter.count(feature, warnings);
+                    counter.count(feature);
                 };
                 tokenizer.line(line, &mut window.feeding(medium, &mut count));
             }
         });
         if self.closes {
-            counter.end_of_file(warnings);
+            counter.end_of_file();
         }
     }
 
@@ -155,18 +154,13 @@ impl Run {
     }
 }
 
-/// Learns `run` as specified and compares `fast`, which was counted the fast way with the warnings
-/// `warned`. Counts of the order `empty` are damaged before both fits.
-fn compare(
-    run: &Run,
-    fast: Counter,
-    mut warned: Vec<Warning>,
-    empty: Option<usize>,
-) -> TestCaseResult {
+/// Learns `run` as specified and compares `fast`, which was counted the fast way. Counts of the
+/// order `empty` are damaged before both fits.
+fn compare(run: &Run, fast: Counter, empty: Option<usize>) -> TestCaseResult {
     let settings = &run.settings;
     let mail = settings.options.has(ModelOption::Mail);
     let forgets = fast.forgets_appearances;
-    let mut fast = fast.into_state(&mut |warning| warned.push(warning));
+    let (mut fast, warned) = fast.into_state();
     let mut expected = Vec::new();
     let table = table::Table::new(settings.bits);
     let state =
@@ -260,16 +254,16 @@ proptest! {
         forgets in proptest::bool::weighted(0.3),
         empty in proptest::option::weighted(0.1, 1..=2usize),
     ) {
-        let (mut fast, mut warned) = (run.counter(most_words, forgets), Vec::new());
-        run.read(&mut fast, &mut |warning| warned.push(warning));
-        compare(&run, fast, warned, empty)?;
+        let mut fast = run.counter(most_words, forgets);
+        run.read(&mut fast);
+        compare(&run, fast, empty)?;
     }
 
     #[test]
     fn words_that_share_a_slot_are_learned_as_their_texts_are(run in runs_of_shared_ids()) {
-        let (mut fast, mut warned) = (run.counter(usize::MAX, false), Vec::new());
-        run.read(&mut fast, &mut |warning| warned.push(warning));
-        compare(&run, fast, warned, None)?;
+        let mut fast = run.counter(usize::MAX, false);
+        run.read(&mut fast);
+        compare(&run, fast, None)?;
     }
 
     #[test]
@@ -281,19 +275,20 @@ proptest! {
         let (mut first, mut later) = (run.clone(), run.clone());
         later.lines = first.lines.split_off(cut.min(run.lines.len()));
         (later.settings.bits, later.settings.max_bits) = (SMALLEST_BITS, Some(20));
-        let (mut fast, mut warned) = (first.counter(usize::MAX, false), Vec::new());
-        first.read(&mut fast, &mut |warning| warned.push(warning));
+        let mut fast = first.counter(usize::MAX, false);
+        first.read(&mut fast);
         let mut part = later.counter(usize::MAX, false);
-        later.read(&mut part, &mut |warning| panic!("{warning}"));
-        prop_assert!(fast.merge(part, &mut |warning| warned.push(warning)));
+        later.read(&mut part);
+        prop_assert_eq!(part.warnings(), []);
+        prop_assert!(fast.merge(part));
         // The parts together spell out no n-gram that one pass would link to its suffix.
         let mut whole = run.counter(usize::MAX, false);
-        run.read(&mut whole, &mut |_| {});
+        run.read(&mut whole);
         let linked = |counter: Counter| -> Vec<_> {
-            let state = counter.into_state(&mut |_| {});
+            let (state, _) = counter.into_state();
             state.table.cells().map(|cell| (cell.id, cell.head.is_linked())).collect()
         };
         prop_assert_eq!(linked(whole), linked(fast.clone()));
-        compare(&run, fast, warned, None)?;
+        compare(&run, fast, None)?;
     }
 }

@@ -2,7 +2,6 @@
 //! Files of counts, and online memory dumps, as counts (`--merge`, `--fit`).
 
 use super::failure::{Failure, Kind, usage};
-use crate::error::WarningSink;
 use crate::input::patient::UntilStopped;
 use crate::input::source::{open_regular, standard_input};
 use crate::learn::counter::Counter;
@@ -118,19 +117,14 @@ impl Fitted {
     }
 
     /// Counts their features in `counter`.
-    pub(super) fn replay(
-        self,
-        order: Order,
-        counter: &mut Counter,
-        warnings: WarningSink<'_>,
-    ) -> Result<(), Failure> {
+    pub(super) fn replay(self, order: Order, counter: &mut Counter) -> Result<(), Failure> {
         let too_many = |fault: &ReplayFault| Failure::new(Kind::Data, fault.to_string());
         match self {
             Self::Whole(counts) => {
-                replay(&counts, order, counter, warnings).map_err(|fault| too_many(&fault))
+                replay(&counts, order, counter).map_err(|fault| too_many(&fault))
             }
             Self::File(path, file) => {
-                replay_file(file, order, counter, warnings).map_err(|fault| match fault {
+                replay_file(file, order, counter).map_err(|fault| match fault {
                     ReplayFault::File(fault) => unusable(&path, &fault),
                     ReplayFault::TooMany => too_many(&fault),
                 })

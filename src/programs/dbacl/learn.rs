@@ -17,7 +17,6 @@ use crate::error::Error;
 use crate::input::source::open_regular;
 use crate::learn::counter::Counter;
 use crate::learn::dump;
-use crate::learn::learner::LearnedCounts;
 use crate::learn::memory_dump::{self, DumpFault, RunFlags};
 use crate::learn::reference::Reference;
 use crate::learn::state::LearningState;
@@ -58,8 +57,8 @@ pub(super) fn run(
     let options = config.reading.read_options();
     let counter = Counter::new(state, &settings, config.form.verbose);
     let (counter, like_mail) = count(config, &settings, &options, counter, signals, output)?;
-    let mut state = counter.into_state(&mut warn);
-    state.fullness().into_iter().for_each(warn);
+    let (mut state, warnings) = counter.into_state();
+    warnings.into_iter().chain(state.fullness()).for_each(warn);
     if state.used == 0 {
         return nothing_learned(config, output);
     }
@@ -92,7 +91,9 @@ fn count(
     }
     if let Some(counts) = config.counts.take() {
         let is_inexact = counts.is_inexact();
-        counts.replay(config.count_order, &mut counter, &mut warn)?;
+        let replayed = counts.replay(config.count_order, &mut counter);
+        counter.warnings().into_iter().for_each(warn);
+        replayed?;
         if is_inexact {
             MESSAGES.warning(INEXACT);
         }
@@ -108,13 +109,15 @@ fn count(
     let is_plain = settings.decimation.is_none() && !state.measures_entropy() && state.total == 0;
     if is_plain && !shows && patterns.is_empty() {
         let inputs = threads::inputs(reading, options, config.threads, signals);
-        if let Some(counter) = inputs.learn(settings, &mut warn)? {
+        if let Some(counter) = inputs.learn(settings)? {
             return Ok((counter, None));
         }
     }
-    let by_words = patterns.is_empty() && !config.debug && counter.expect_words(reading.order);
+    if patterns.is_empty() && !config.debug {
+        counter.expect_words(reading.order);
+    }
     let mut counting = Counting {
-        counts: LearnedCounts::going_on(counter, by_words),
+        counter,
         echo: Echo { append: config.form.append, indented: reading.indented },
         debug: config.debug,
         like_mail: config.hints.then_some(false),
@@ -133,7 +136,7 @@ fn count(
         }
         Ok(())
     })?;
-    Ok((counting.counts.counter, counting.like_mail))
+    Ok((counting.counter, counting.like_mail))
 }
 
 /// Says that the inputs had no token; the exit status of that.
@@ -470,7 +473,7 @@ fn digram_dump(digrams: &DigramTable, output: &mut Output) -> io::Result<()> {
 
 /// Takes the lines of the inputs and counts their features.
 struct Counting<'a> {
-    counts: LearnedCounts,
+    counter: Counter,
     echo: Echo,
     debug: bool,
     /// Whether a source began like mail; `None` if no hints are printed.
@@ -484,7 +487,7 @@ struct Counting<'a> {
 impl Counting<'_> {
     /// Prints the warnings of the counting so far.
     fn warn(&mut self) {
-        self.counts.warnings.drain(..).for_each(warn);
+        self.counter.warnings().into_iter().for_each(warn);
     }
 }
 
@@ -502,14 +505,14 @@ impl FeatureSink for Counting<'_> {
     }
 
     fn text(&mut self, _: &[u8], state: LineState, _: &mut Cutter) -> io::Result<()> {
-        self.counts.line_of_mail(state.in_header);
+        self.counter.line_of_mail(state.in_header);
         self.warn();
         Ok(())
     }
 
     fn cut(&mut self, line: &mut Vec<u8>, medium: Medium, cutter: &mut Cutter) -> io::Result<()> {
-        if self.counts.by_words {
-            self.counts.cut(line, medium, cutter)?;
+        if self.counter.takes_words() {
+            self.counter.cut(line, medium, cutter)?;
             self.warn();
             return Ok(());
         }
@@ -518,10 +521,10 @@ impl FeatureSink for Counting<'_> {
     }
 
     fn feature(&mut self, feature: Feature<'_>) {
-        let new = self.counts.count(feature);
+        let new = self.counter.count(feature);
         self.warn();
         // Every feature of a multinomial model counts as one of order 1.
-        let order = if self.counts.counter.state().is_multinomial() { 1 } else { feature.order };
+        let order = if self.counter.state().is_multinomial() { 1 } else { feature.order };
         if let Some(id) = new
             && self.debug
         {
@@ -535,7 +538,7 @@ impl FeatureSink for Counting<'_> {
     }
 
     fn end_of_source(&mut self, name: &[u8], cutter: &mut Cutter) -> io::Result<()> {
-        self.counts.end_of_source(name, cutter)?;
+        self.counter.end_of_source(name, cutter)?;
         self.warn();
         self.at_start = true;
         Ok(())
