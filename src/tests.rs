@@ -10,7 +10,7 @@ use crate::learn::state::LearningState;
 use crate::learn::{Progress, dump, finish, memory_dump};
 use crate::model::settings::{ModelOption, Scheme};
 use crate::report::{print, trace};
-use crate::score::document::{self, best};
+use crate::score::document::best;
 use crate::score::model::{Model, PatternSet};
 use crate::score::scorer::Scorer;
 use crate::shards;
@@ -198,7 +198,7 @@ impl FeatureSink for Traced {
     fn feature(&mut self, feature: Feature<'_>) {
         let Self { scorer, form, out } = self;
         let each = |cell, tally: &_| trace::cell(out, *form, &cell, tally);
-        if scorer.score_each(&feature, &mut |_| {}, each) {
+        if scorer.score_each(&feature, each) {
             trace::token_text(out, &feature);
         }
     }
@@ -230,7 +230,7 @@ fn verdicts_of_every_form_are_as_recorded() {
             let mut reader = FeatureReader::new(options.reading());
             reader.read_bytes(b"From z\n\nthe ship and the sea and a storm\n", &mut sink).unwrap();
             out.append(&mut sink.out);
-            let scores = document::finish(&sink.scorer, number == 1);
+            let scores = sink.scorer.category_scores(number == 1);
             for letters in 0..32u32 {
                 let has = |bit: u32| letters >> bit & 1 == 1;
                 let form = print::Form {

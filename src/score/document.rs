@@ -40,9 +40,23 @@ pub(crate) fn variance(s: f64, x: f64, n: f64) -> f64 {
     quotient(difference(product(n, s), x * x), n * (n - 1.0))
 }
 
-/// The results of the document scored so far. With `priors` the document's length counts as well,
-/// if every category has learned documents.
-pub(crate) fn finish<D: AsRef<[u8]>>(scorer: &Scorer<D>, priors: bool) -> Vec<CategoryScore> {
+impl<D: AsRef<[u8]>> Scorer<D> {
+    /// The results of the document scored so far. With `priors` the document's length counts as
+    /// well, if every category has learned documents.
+    pub(crate) fn category_scores(&mut self, priors: bool) -> Vec<CategoryScore> {
+        self.settle_words();
+        category_scores(self, priors)
+    }
+
+    /// The same; ends the document.
+    pub(crate) fn finish(&mut self, priors: bool) -> Vec<CategoryScore> {
+        let category_scores = self.category_scores(priors);
+        self.start_document();
+        category_scores
+    }
+}
+
+fn category_scores<D: AsRef<[u8]>>(scorer: &Scorer<D>, priors: bool) -> Vec<CategoryScore> {
     let priors = priors && scorer.models().iter().all(|model| model.documents() > 0);
     let finished = scorer.tallies().iter().zip(scorer.models()).map(|(tally, model)| {
         let mut category_score = CategoryScore {

@@ -4,12 +4,14 @@
 use super::empirical::{EmpiricalTable, Occurrence};
 use super::model::Model;
 use super::words::WordScores;
-use crate::error::{Warning, WarningSink};
-use crate::model::medium::MEDIA;
+use crate::document::{Cutter, FeatureSink};
+use crate::error::Warning;
+use crate::model::medium::{MEDIA, Medium};
 use crate::token::Feature;
 use crate::token::id::FeatureId;
 use dbacl_numeric::elementary::{count_f32, log, narrow};
 use memmap2::Mmap;
+use std::io;
 
 /// Sums of one category over a document. They are aligned so that two threads' sums never share a
 /// cache line.
@@ -56,7 +58,8 @@ pub(crate) struct Scorer<D = Mmap> {
     pub(super) models: Vec<Model<D>>,
     pub(super) tallies: Vec<Tally>,
     empirical: Option<EmpiricalTable>,
-    warned: bool,
+    has_warned: bool,
+    warnings: Vec<Warning>,
     /// Scores of the standard tokenizer's words, if words are scored by their numbers.
     pub(super) words: Option<Box<WordScores>>,
 }
@@ -67,7 +70,8 @@ impl<D: AsRef<[u8]>> Scorer<D> {
     pub(crate) fn new(models: Vec<Model<D>>, entropy_bits: Option<u8>) -> Self {
         let tallies = vec![Tally::default(); models.len()];
         let empirical = entropy_bits.map(EmpiricalTable::new);
-        Self { models, tallies, empirical, warned: false, words: None }
+        let (has_warned, warnings) = (false, Vec::new());
+        Self { models, tallies, empirical, has_warned, warnings, words: None }
     }
 
     /// The categories.
@@ -81,7 +85,7 @@ impl<D: AsRef<[u8]>> Scorer<D> {
         if models.len() != self.models.len() {
             return;
         }
-        self.settle_words(&mut |_| {});
+        self.settle_words();
         self.models = models;
         if let Some(words) = &mut self.words {
             words.reset();
@@ -96,17 +100,13 @@ impl<D: AsRef<[u8]>> Scorer<D> {
     }
 
     /// What the table of empirical counts says of a token; `None` if there is no table.
-    pub(super) fn occurrence(
-        &mut self,
-        id: FeatureId,
-        warnings: WarningSink<'_>,
-    ) -> Option<Occurrence> {
+    pub(super) fn occurrence(&mut self, id: FeatureId) -> Option<Occurrence> {
         let table = self.empirical.as_mut()?;
         let occurrence = table.count(id);
-        if occurrence == Occurrence::NoRoom && !self.warned {
-            self.warned = true;
+        if occurrence == Occurrence::NoRoom && !self.has_warned {
+            self.has_warned = true;
             let bits = table.bits + 1;
-            warnings(Warning::new(format!(
+            self.warnings.push(Warning::new(format!(
                 "empirical hash full, calculation may be skewed. Try option -h {bits}"
             )));
         }
@@ -125,7 +125,7 @@ impl<D: AsRef<[u8]>> Scorer<D> {
 
     /// Starts a new document. Misses and media are still counted on, as in dbacl 1.14.1.
     pub(crate) fn start_document(&mut self) {
-        self.settle_words(&mut |_| {});
+        self.settle_words();
         if let Some(words) = &mut self.words {
             words.counting = false;
             if let Some(remembered) = &mut words.remembered {
@@ -149,23 +149,23 @@ impl<D: AsRef<[u8]>> Scorer<D> {
         }
     }
 
-    /// Scores one feature under every category that scores such features ([`Model::applies`]).
-    pub(crate) fn score(&mut self, feature: &Feature<'_>, warnings: WarningSink<'_>) {
-        self.score_each(feature, warnings, |_, _| {});
+    /// Warnings that arose while scoring; each is returned once.
+    pub(crate) fn warnings(&mut self) -> Vec<Warning> {
+        std::mem::take(&mut self.warnings)
     }
 
-    /// As [`Self::score`], and calls `trace` with each category's cell, in their order. Returns
-    /// whether the feature was scored at all.
+    /// Scores one feature under every category that scores such features ([`Model::applies`]), and
+    /// calls `trace` with each category's cell, in their order. Returns whether the feature was
+    /// scored at all.
     pub(crate) fn score_each(
         &mut self,
         feature: &Feature<'_>,
-        warnings: WarningSink<'_>,
         mut trace: impl FnMut(Cell, &Tally),
     ) -> bool {
         let id = FeatureId::of(feature.body, feature.medium);
         let mut occurrences = 0u32;
         let mut entropy_step = 0.0f32;
-        match self.occurrence(id, warnings) {
+        match self.occurrence(id) {
             Some(Occurrence::Seen(1)) => occurrences = 1,
             Some(Occurrence::Seen(seen)) => {
                 occurrences = seen;
@@ -226,5 +226,21 @@ impl<D: AsRef<[u8]>> Scorer<D> {
             trace(cell, tally);
         }
         true
+    }
+}
+
+impl<D: AsRef<[u8]>> FeatureSink for Scorer<D> {
+    fn cut(&mut self, line: &mut Vec<u8>, medium: Medium, cutter: &mut Cutter) -> io::Result<()> {
+        if self.words.is_some() {
+            cutter.words(line, &mut self.words(medium));
+            self.end_of_line();
+        } else {
+            cutter.features(line, medium, &mut |feature| self.feature(feature));
+        }
+        Ok(())
+    }
+
+    fn feature(&mut self, feature: Feature<'_>) {
+        self.score_each(&feature, |_, _| {});
     }
 }

@@ -8,7 +8,6 @@ use super::empirical::Occurrence;
 use super::model::Model;
 use super::scorer::{Scorer, Tally};
 use crate::alloc_hints::{make_room, prefetch};
-use crate::error::WarningSink;
 use crate::model::medium::Medium;
 use crate::token::id::FeatureId;
 use crate::token::lexicon::{Lexicon, TermId, TermUser, WaitingWords};
@@ -126,32 +125,28 @@ impl<D: AsRef<[u8]>> Scorer<D> {
     }
 
     /// The sink for the tokenizer's words of `medium`, up to the end of the text line.
-    pub(crate) fn words<'a>(
-        &'a mut self,
-        medium: Medium,
-        warnings: WarningSink<'a>,
-    ) -> ScoredWords<'a, D> {
-        ScoredWords { scorer: self, medium, warnings }
+    pub(crate) const fn words(&mut self, medium: Medium) -> ScoredWords<'_, D> {
+        ScoredWords { scorer: self, medium }
     }
 
     /// Scores the n-grams that wait; to be called after each line of text. Single words still wait.
-    pub(crate) fn end_of_line(&mut self, warnings: WarningSink<'_>) {
+    pub(crate) fn end_of_line(&mut self) {
         if self.words.as_ref().is_some_and(|words| words.line.order() > 1) {
-            self.end_of_words(warnings);
+            self.end_of_words();
         }
     }
 
     /// Scores all words that wait.
-    fn end_of_words(&mut self, warnings: WarningSink<'_>) {
+    fn end_of_words(&mut self) {
         let Some(mut words) = self.words.take() else { return };
         if !words.waiting.is_empty() {
             self.number_words(&mut words);
         }
         if !words.singles.is_empty() {
-            self.score_singles(&mut words, warnings);
+            self.score_singles(&mut words);
         }
         if words.line.is_waiting() {
-            self.score_line(&mut words, warnings);
+            self.score_line(&mut words);
         }
         self.words = Some(words);
     }
@@ -165,8 +160,8 @@ impl<D: AsRef<[u8]>> Scorer<D> {
 
     /// Scores the words that wait, and brings counts up to date with them; to be called before
     /// results are made.
-    pub(crate) fn settle_words(&mut self, warnings: WarningSink<'_>) {
-        self.end_of_words(warnings);
+    pub(crate) fn settle_words(&mut self) {
+        self.end_of_words();
         let Some(mut words) = self.words.take() else { return };
         let models = self.models.len();
         let WordScores { terms: Terms { used, times, missed, .. }, lexicon, .. } = &mut *words;
@@ -200,13 +195,13 @@ impl<D: AsRef<[u8]>> Scorer<D> {
         }
     }
 
-    fn score_singles(&mut self, words: &mut WordScores, warnings: WarningSink<'_>) {
+    fn score_singles(&mut self, words: &mut WordScores) {
         let mut singles = std::mem::take(&mut words.singles);
         if self.may_score_all(words, &singles) {
             self.add_words(words, &singles);
         } else {
             for term in &singles {
-                if self.may_score(words, words.terms.ids[term.index()], warnings) {
+                if self.may_score(words, words.terms.ids[term.index()]) {
                     self.add_words(words, std::slice::from_ref(term));
                 }
             }
@@ -251,7 +246,7 @@ impl<D: AsRef<[u8]>> Scorer<D> {
         }
     }
 
-    fn score_line(&mut self, words: &mut WordScores, warnings: WarningSink<'_>) {
+    fn score_line(&mut self, words: &mut WordScores) {
         let mut line = std::mem::replace(&mut words.line, NgramLine::new(1));
         let medium = line.words().first().map_or(Medium::TEXT, |&t| words.lexicon.medium(t));
         line.hash(medium);
@@ -260,12 +255,12 @@ impl<D: AsRef<[u8]>> Scorer<D> {
         }
         for (_, position) in line.positions() {
             for (order, &id) in position.orders().zip(position.ids()) {
-                if self.may_score(words, id, warnings) {
+                if self.may_score(words, id) {
                     self.add_ngram(id, order);
                 }
             }
             if let Some(term) = position.single()
-                && self.may_score(words, words.terms.ids[term.index()], warnings)
+                && self.may_score(words, words.terms.ids[term.index()])
             {
                 self.add_words(words, &[term]);
             }
@@ -294,12 +289,7 @@ impl<D: AsRef<[u8]>> Scorer<D> {
     /// Whether a token is scored. While the document's tokens are too few to fill the table of
     /// empirical counts they are only remembered: nobody asks for the counts themselves.
     #[inline]
-    fn may_score(
-        &mut self,
-        words: &mut WordScores,
-        id: FeatureId,
-        warnings: WarningSink<'_>,
-    ) -> bool {
+    fn may_score(&mut self, words: &mut WordScores, id: FeatureId) -> bool {
         let Some(remembered) = &mut words.remembered else { return true };
         if !words.counting && self.remembers(remembered.len()) {
             remembered.push(id);
@@ -307,9 +297,9 @@ impl<D: AsRef<[u8]>> Scorer<D> {
         }
         words.counting = true;
         for id in remembered.drain(..) {
-            self.occurrence(id, &mut |_| {});
+            self.occurrence(id);
         }
-        self.occurrence(id, warnings) != Some(Occurrence::NoRoom)
+        self.occurrence(id) != Some(Occurrence::NoRoom)
     }
 
     /// Whether all of these tokens are scored, as far as that can be said at once.
@@ -328,7 +318,7 @@ impl<D: AsRef<[u8]>> Scorer<D> {
     /// Forgets the words known so far if there are too many. No words may be waiting.
     fn limit_words(&mut self) {
         if self.words.as_ref().is_some_and(|words| words.lexicon.size() >= KEPT) {
-            self.settle_words(&mut |_| {});
+            self.settle_words();
             if let Some(words) = &mut self.words {
                 words.reset();
             }
@@ -337,13 +327,13 @@ impl<D: AsRef<[u8]>> Scorer<D> {
 
     /// Gives numbers to words that may be part of n-grams, and scores the n-grams if there are
     /// many.
-    fn number_ngram_words(&mut self, warnings: WarningSink<'_>) {
+    fn number_ngram_words(&mut self) {
         let Some(mut words) = self.words.take() else { return };
         self.number_words(&mut words);
         let is_long = words.line.is_long();
         self.words = Some(words);
         if is_long {
-            self.end_of_words(warnings);
+            self.end_of_words();
         }
     }
 
@@ -399,7 +389,6 @@ fn add_steps<const N: usize, D>(
 pub(crate) struct ScoredWords<'a, D> {
     scorer: &'a mut Scorer<D>,
     medium: Medium,
-    warnings: WarningSink<'a>,
 }
 
 impl<D: AsRef<[u8]>> WordSink for ScoredWords<'_, D> {
@@ -414,16 +403,16 @@ impl<D: AsRef<[u8]>> WordSink for ScoredWords<'_, D> {
             return;
         }
         if single {
-            self.scorer.end_of_words(self.warnings);
+            self.scorer.end_of_words();
             self.scorer.limit_words();
         } else {
-            self.scorer.number_ngram_words(self.warnings);
+            self.scorer.number_ngram_words();
         }
     }
 
     fn end_of_line(&mut self) {
         if self.scorer.words.as_ref().is_some_and(|words| words.line.order() > 1) {
-            self.scorer.end_of_line(self.warnings);
+            self.scorer.end_of_line();
             self.scorer.forget_words();
             self.scorer.limit_words();
         }
@@ -502,17 +491,15 @@ mod tests {
             let mut tokenizer = Tokenizer::new(Scheme::Alpha, false, straddle, order);
             let mut spelling = tokenizer.clone();
             let mut window = Window::new(order);
-            let (mut fast_warned, mut slow_warned) = (0, 0);
             for (number, line) in lines.iter().enumerate() {
                 let mut text = line.clone().into_bytes();
-                let warn = &mut |_| fast_warned += 1;
-                tokenizer.line(&mut text, &mut fast.words(Medium::TEXT, warn));
-                fast.end_of_line(warn);
+                tokenizer.line(&mut text, &mut fast.words(Medium::TEXT));
+                fast.end_of_line();
                 let mut feeding = window.feeding(Medium::TEXT, |feature: Feature<'_>| {
-                    slow.score(&feature, &mut |_| slow_warned += 1);
+                    slow.score_each(&feature, |_, _| {});
                 });
                 spelling.line(&mut line.clone().into_bytes(), &mut feeding);
-                fast.settle_words(&mut |_| fast_warned += 1);
+                fast.settle_words();
                 for (fast, slow) in fast.tallies().iter().zip(slow.tallies()) {
                     prop_assert_eq!(fast.score.to_bits(), slow.score.to_bits());
                     if squares {
@@ -523,7 +510,7 @@ mod tests {
                     prop_assert_eq!(fast.misses, slow.misses);
                     prop_assert_eq!(fast.media, slow.media);
                 }
-                prop_assert_eq!(fast_warned, slow_warned);
+                prop_assert_eq!(fast.warnings(), slow.warnings());
                 // Categories of the same weights change nothing, another number of them neither.
                 if !straddle {
                     fast.set_models(models());

@@ -17,7 +17,6 @@ use crate::report::trace::{self, CellForm};
 use crate::score::document;
 use crate::score::scorer::Scorer;
 use crate::score::words::Wanted;
-use crate::sets::classify::DocumentScores;
 use crate::sets::classify::classifier::EMPIRICAL_BITS;
 use crate::token::Feature;
 use dbacl_cli::output::Output;
@@ -36,12 +35,12 @@ pub(super) fn run(
     let cells =
         config.dump.then(|| CellForm::of_cells(form.scores, form.probabilities, form.uncertainty));
     let models = std::mem::take(&mut config.models);
-    let mut scores = DocumentScores::new(Scorer::new(models, measures_entropy.then_some(bits)));
+    let mut scorer = Scorer::new(models, measures_entropy.then_some(bits));
     if cells.is_some() {
         let heading = CellForm::of_heading(form.scores, form.probabilities, form.uncertainty);
-        trace::head(output.buffer(), scores.scorer.models(), heading);
+        trace::head(output.buffer(), scorer.models(), heading);
     } else if config.debug && config.prior {
-        trace::priors(output.buffer(), scores.scorer.models());
+        trace::priors(output.buffer(), scorer.models());
     }
     let options = config.reading.read_options();
     let (config, reading) = (&config, &config.reading);
@@ -49,16 +48,15 @@ pub(super) fn run(
     // Nobody sees these unless such forms are asked for.
     let (squares, counts) = (form.uncertainty, form.media || form.verbose && form.uncertainty);
     let entropy = form.confidence || (form.verbose && form.uncertainty);
-    if cells.is_none() {
-        let wanted = Wanted { squares, counts, entropy };
-        scores.expect_words(reader.cutter(), reading.order, wanted);
+    if cells.is_none() && reader.cutter().has_only_words() {
+        scorer.expect_words(reading.order, Wanted { squares, counts, entropy });
     }
     let echo = Echo { append: form.append, indented: reading.indented };
     let (results, status) = (0, 0);
-    let mut printer = Printer { config, scores, echo, cells, results, status, output, signals };
+    let mut printer = Printer { config, scorer, echo, cells, results, status, output, signals };
     if let Some(format) = config.format {
         let out = printer.output.buffer();
-        format.begin(out, printer.scores.scorer.models());
+        format.begin(out, printer.scorer.models());
     }
     inputs::read(reading, signals, &mut reader, &mut printer, |_, _| Ok(()))?;
     if !config.per_file && config.filters.is_empty() {
@@ -83,7 +81,7 @@ pub(super) fn run(
 /// Takes the lines of the inputs, scores their features, and prints what that says.
 struct Printer<'a> {
     config: &'a Config,
-    scores: DocumentScores,
+    scorer: Scorer,
     echo: Echo,
     cells: Option<CellForm>,
     /// Results printed so far.
@@ -96,38 +94,33 @@ struct Printer<'a> {
 impl Printer<'_> {
     /// Prints the result of the document scored so far, which has this name, and starts a new one.
     fn result(&mut self, name: &[u8]) {
-        let category_scores = self.scores.category_scores(self.config.prior);
+        let category_scores = self.scorer.category_scores(self.config.prior);
         self.warn();
         self.results += 1;
         let out = self.output.buffer();
         if let Some(format) = self.config.format {
             format.separate(out, self.results == 1);
             let confident = self.config.form.confidence;
-            format.result(
-                out,
-                &Id::Name(name),
-                self.scores.scorer.models(),
-                &category_scores,
-                confident,
-            );
+            format.result(out, &Id::Name(name), self.scorer.models(), &category_scores, confident);
         } else {
-            print::whole(out, self.config.form, &self.scores.scorer, &category_scores);
+            print::whole(out, self.config.form, &self.scorer, &category_scores);
         }
         self.status = u8::try_from(document::best(&category_scores) + 1).unwrap_or(u8::MAX);
-        self.scores.scorer.start_document();
+        self.scorer.start_document();
     }
 
     /// Prints the warnings of the scoring so far.
     fn warn(&mut self) {
-        self.scores.warnings().into_iter().for_each(warn);
+        self.scorer.warnings().into_iter().for_each(warn);
     }
 
     /// Loads the categories again; those that cannot be loaded stay as they are.
     fn reload(&mut self) {
-        let loaded = reload(&self.config.model_paths, self.scores.scorer.models());
+        let loaded = reload(&self.config.model_paths, self.scorer.models());
         let Some(models) = loaded else { return };
-        self.scores.scorer.settle_words(&mut warn);
-        self.scores.scorer.set_models(models);
+        self.scorer.settle_words();
+        self.warn();
+        self.scorer.set_models(models);
     }
 }
 
@@ -150,16 +143,16 @@ impl FeatureSink for Printer<'_> {
         if self.cells.is_some() {
             cutter.features(line, medium, &mut |feature| self.feature(feature));
         } else {
-            self.scores.cut(line, medium, cutter)?;
+            self.scorer.cut(line, medium, cutter)?;
         }
         self.warn();
         self.output.spill()
     }
 
     fn feature(&mut self, feature: Feature<'_>) {
-        let Some(form) = self.cells else { return self.scores.feature(feature) };
+        let Some(form) = self.cells else { return self.scorer.feature(feature) };
         let out = self.output.buffer();
-        let scored = self.scores.scorer.score_each(&feature, &mut warn, |cell, tally| {
+        let scored = self.scorer.score_each(&feature, |cell, tally| {
             trace::cell(out, form, &cell, tally);
         });
         if scored {
@@ -172,24 +165,17 @@ impl FeatureSink for Printer<'_> {
             return Ok(());
         }
         if self.cells.is_none() {
-            let category_scores = self.scores.category_scores(self.config.prior);
+            let category_scores = self.scorer.category_scores(self.config.prior);
             self.warn();
             let (out, form) = (self.output.buffer(), self.config.form);
-            print::line(
-                out,
-                form,
-                &self.scores.scorer,
-                &category_scores,
-                &self.config.filters,
-                line,
-            );
+            print::line(out, form, &self.scorer, &category_scores, &self.config.filters, line);
         }
-        self.scores.scorer.start_document();
+        self.scorer.start_document();
         self.output.flush()
     }
 
     fn end_of_source(&mut self, name: &[u8], _: &mut Cutter) -> io::Result<()> {
-        self.scores.scorer.forget_words();
+        self.scorer.forget_words();
         if self.config.per_file && self.config.filters.is_empty() {
             if self.config.format.is_none() {
                 let out = self.output.buffer();

@@ -18,7 +18,6 @@ use crate::parallel;
 use crate::score::model::Model;
 use crate::score::scorer::Scorer;
 use crate::score::words::Wanted;
-use crate::sets::classify::DocumentScores;
 use crate::sets::classify::classifier::EMPIRICAL_BITS;
 use dbacl_cli::names::lossy;
 use dbacl_cli::output::Output;
@@ -56,7 +55,7 @@ pub(super) fn run(
     let Config { reading, models, model_paths: paths, .. } = config;
     let mut scorers = Scorers { workers: vec![Worker::new(&how, models)], paths, threads, how };
     let format = scorers.how.format;
-    format.begin(output.buffer(), scorers.workers[0].scores.scorer.models());
+    format.begin(output.buffer(), scorers.workers[0].scorer.models());
     let mut state = Run { first: true, number: 1, faults: 0, said: false };
     let mut each = |source: Source<'_>| -> Result<(), Failure> {
         let name = source.name.clone();
@@ -261,16 +260,16 @@ impl Scorers {
     /// Starts workers until there are `number`; they share the categories.
     fn grow(&mut self, number: usize) {
         while self.workers.len() < number {
-            let models = self.workers[0].scores.scorer.models().to_vec();
+            let models = self.workers[0].scorer.models().to_vec();
             self.workers.push(Worker::new(&self.how, models));
         }
     }
 
     /// Loads the categories again; if one cannot be loaded all stay as they are.
     fn reload(&mut self) {
-        if let Some(models) = reload(&self.paths, self.workers[0].scores.scorer.models()) {
+        if let Some(models) = reload(&self.paths, self.workers[0].scorer.models()) {
             self.workers.truncate(1);
-            self.workers[0].scores.scorer.set_models(models);
+            self.workers[0].scorer.set_models(models);
         }
     }
 }
@@ -280,16 +279,18 @@ impl Scorers {
 #[repr(align(128))]
 struct Worker {
     reader: FeatureReader<'static>,
-    scores: DocumentScores,
+    scorer: Scorer,
 }
 
 impl Worker {
     fn new(how: &How, models: Vec<Model>) -> Self {
         let mut reader = FeatureReader::new(&how.options);
-        let mut scores = DocumentScores::new(Scorer::new(models, how.empirical_bits));
-        let wanted = Wanted { entropy: how.confident, ..Wanted::default() };
-        scores.expect_words(reader.cutter(), how.options.order, wanted);
-        Self { reader, scores }
+        let mut scorer = Scorer::new(models, how.empirical_bits);
+        if reader.cutter().has_only_words() {
+            let wanted = Wanted { entropy: how.confident, ..Wanted::default() };
+            scorer.expect_words(how.options.order, wanted);
+        }
+        Self { reader, scorer }
     }
 
     /// Classifies the records of whole lines; the first has this number.
@@ -329,17 +330,17 @@ impl Worker {
     }
 
     fn result(&mut self, part: &mut Part, id: &Id<'_>, how: &How) {
-        let category_scores = self.scores.finish(how.prior);
-        self.scores.warnings().into_iter().for_each(warn);
-        let models = self.scores.scorer.models();
+        let category_scores = self.scorer.finish(how.prior);
+        self.scorer.warnings().into_iter().for_each(warn);
+        let models = self.scorer.models();
         how.format.result(&mut part.text, id, models, &category_scores, how.confident);
     }
 
     /// Scores a document as if it were the run's only file.
     fn document(&mut self, text: &[u8]) {
-        self.scores.scorer.forget_words();
+        self.scorer.forget_words();
         self.reader.start_anew();
         // Reading memory cannot fail, and this sink has no errors.
-        let _ = self.reader.read_bytes(text, &mut self.scores);
+        let _ = self.reader.read_bytes(text, &mut self.scorer);
     }
 }

@@ -2,15 +2,13 @@
 //! Turns a document into features, scores and a verdict.
 
 use super::set::CategorySet;
-use crate::document::{Cutter, FeatureReader, FeatureSink, FilteredText};
+use crate::document::{FeatureReader, FilteredText};
 use crate::error::Warning;
 use crate::input::source::Source;
-use crate::model::medium::Medium;
 use crate::model::settings::ModelOption;
-use crate::score::document::{self, CategoryScore};
+use crate::score::document;
 use crate::score::scorer::Scorer;
 use crate::score::words::Wanted;
-use crate::token::Feature;
 use dbacl_numeric::invalid::quotient;
 use memmap2::Mmap;
 use std::io::{self, Read};
@@ -81,7 +79,7 @@ impl Verdict {
 /// Classifies one document after the other.
 pub struct Classifier<D = Mmap> {
     reader: FeatureReader<'static>,
-    scores: DocumentScores<D>,
+    scorer: Scorer<D>,
     names: Arc<[String]>,
     counts_length: bool,
 }
@@ -97,9 +95,11 @@ impl<D: AsRef<[u8]>> CategorySet<D> {
         let mut reader = FeatureReader::new(&self.reading);
         let measures_entropy = self.reading.has(ModelOption::Entropy);
         let bits = measures_entropy.then_some(EMPIRICAL_BITS);
-        let mut scores = DocumentScores::new(Scorer::new(self.models.clone(), bits));
-        scores.expect_words(reader.cutter(), self.reading.order, Wanted::default());
-        Classifier { reader, scores, names: self.names.clone(), counts_length: false }
+        let mut scorer = Scorer::new(self.models.clone(), bits);
+        if reader.cutter().has_only_words() {
+            scorer.expect_words(self.reading.order, Wanted::default());
+        }
+        Classifier { reader, scorer, names: self.names.clone(), counts_length: false }
     }
 }
 
@@ -121,12 +121,12 @@ impl<D: AsRef<[u8]>> Classifier<D> {
     /// Adds a text to the present document; [`Self::finish`] ends the document.
     pub fn add(&mut self, text: &[u8]) {
         // Reading memory cannot fail, and scoring accepts all features.
-        let _ = self.reader.read_bytes(text, &mut self.scores);
+        let _ = self.reader.read_bytes(text, &mut self.scorer);
     }
 
     /// Warnings that arose while scoring; each is returned once.
     pub fn warnings(&mut self) -> Vec<Warning> {
-        self.scores.warnings()
+        self.scorer.warnings()
     }
 
     /// The verdict on a document from a stream.
@@ -136,7 +136,7 @@ impl<D: AsRef<[u8]>> Classifier<D> {
     pub fn read(&mut self, document: impl Read) -> io::Result<Verdict> {
         self.begin();
         let source = Source { name: Vec::new(), reader: Box::new(document) };
-        let error = self.reader.read(source, &mut self.scores)?;
+        let error = self.reader.read(source, &mut self.scorer)?;
         let verdict = self.finish();
         error.map_or(Ok(verdict), Err)
     }
@@ -144,23 +144,21 @@ impl<D: AsRef<[u8]>> Classifier<D> {
     /// The verdict on a document that has been filtered before.
     pub fn classify_filtered(&mut self, document: &FilteredText) -> Verdict {
         self.reader.cutter().restart();
-        self.scores.scorer.forget_words();
-        self.reader.replay(document, &mut self.scores);
+        self.scorer.forget_words();
+        self.reader.replay(document, &mut self.scorer);
         self.finish()
     }
 
     fn begin(&mut self) {
         self.reader.start_anew();
-        self.scores.scorer.forget_words();
+        self.scorer.forget_words();
     }
 
     /// The verdict on the texts that were added. The next text begins another document.
     pub fn finish(&mut self) -> Verdict {
-        let scorer = &mut self.scores.scorer;
-        scorer.settle_words(&mut |_| {});
-        let category_scores = document::finish(scorer, self.counts_length);
+        let category_scores = self.scorer.finish(self.counts_length);
         let percentages = document::percentages(&category_scores);
-        let verdict = Verdict {
+        Verdict {
             names: self.names.clone(),
             best: document::best(&category_scores),
             scores: category_scores.iter().map(|category_score| category_score.score).collect(),
@@ -169,65 +167,6 @@ impl<D: AsRef<[u8]>> Classifier<D> {
                 .map(|category_score| category_score.complexity)
                 .collect(),
             probabilities: percentages.iter().map(|percent| percent / 100.0).collect(),
-        };
-        scorer.start_document();
-        verdict
-    }
-}
-
-/// Scores the features of documents as they come in.
-pub(crate) struct DocumentScores<D = Mmap> {
-    /// The scores.
-    pub scorer: Scorer<D>,
-    by_words: bool,
-    warnings: Vec<Warning>,
-}
-
-impl<D: AsRef<[u8]>> DocumentScores<D> {
-    /// Scores of `scorer`'s categories.
-    pub(crate) const fn new(scorer: Scorer<D>) -> Self {
-        Self { scorer, by_words: false, warnings: Vec::new() }
-    }
-
-    /// Prepares to score words instead of the texts of features where that is possible; it is
-    /// faster.
-    pub(crate) fn expect_words(&mut self, cutter: &Cutter, order: u8, wanted: Wanted) {
-        self.by_words = cutter.has_only_words() && self.scorer.expect_words(order, wanted);
-    }
-
-    /// The scores of the document so far.
-    pub(crate) fn category_scores(&mut self, counts_length: bool) -> Vec<CategoryScore> {
-        self.scorer.settle_words(&mut |warning| self.warnings.push(warning));
-        document::finish(&self.scorer, counts_length)
-    }
-
-    /// Ends the document and returns its scores.
-    pub(crate) fn finish(&mut self, counts_length: bool) -> Vec<CategoryScore> {
-        let category_scores = self.category_scores(counts_length);
-        self.scorer.start_document();
-        category_scores
-    }
-
-    /// Warnings that arose while scoring; each is returned once.
-    pub(crate) fn warnings(&mut self) -> Vec<Warning> {
-        std::mem::take(&mut self.warnings)
-    }
-}
-
-impl<D: AsRef<[u8]>> FeatureSink for DocumentScores<D> {
-    fn cut(&mut self, line: &mut Vec<u8>, medium: Medium, cutter: &mut Cutter) -> io::Result<()> {
-        if self.by_words {
-            let Self { scorer, warnings, .. } = self;
-            let mut warn = |warning| warnings.push(warning);
-            cutter.words(line, &mut scorer.words(medium, &mut warn));
-            scorer.end_of_line(&mut warn);
-        } else {
-            cutter.features(line, medium, &mut |feature| self.feature(feature));
         }
-        Ok(())
-    }
-
-    fn feature(&mut self, feature: Feature<'_>) {
-        self.scorer.score(&feature, &mut |warning| self.warnings.push(warning));
     }
 }

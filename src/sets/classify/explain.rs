@@ -10,7 +10,6 @@ use crate::mail::subject::subject;
 use crate::model::medium::Medium;
 use crate::model::settings::Scheme;
 use crate::report::evidence::{Explanation, Gatherer, Piece, printable, shown};
-use crate::score::document;
 use crate::score::model::Model;
 use crate::score::scorer::Scorer;
 use crate::sets::runs::{Runs, words, words_of};
@@ -210,8 +209,8 @@ impl<D: AsRef<[u8]>> Recorder<D> {
     }
 
     /// The explanation of the text. There must be two categories or more.
-    pub(crate) fn explain(self) -> Explained {
-        let category_scores = document::finish(&self.scorer, false);
+    pub(crate) fn explain(mut self) -> Explained {
+        let category_scores = self.scorer.category_scores(false);
         let models = self.scorer.models();
         let mut ranked: Vec<usize> = (0..models.len()).collect();
         ranked.sort_by(|&a, &b| category_scores[b].score.total_cmp(&category_scores[a].score));
@@ -288,7 +287,7 @@ impl<D: AsRef<[u8]>> FeatureSink for Recorder<D> {
     }
 
     fn feature(&mut self, feature: Feature<'_>) {
-        self.scorer.score(&feature, &mut |_| {});
+        self.scorer.score_each(&feature, |_, _| {});
         self.occurrences.push(Occurrence {
             id: FeatureId::of(feature.body, feature.medium),
             body: feature.body.into(),

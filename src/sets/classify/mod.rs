@@ -14,7 +14,6 @@ pub(crate) mod explain;
 pub(crate) mod set;
 pub(crate) mod shared;
 
-pub(crate) use classifier::DocumentScores;
 pub use classifier::{Classifier, Verdict};
 pub use set::CategorySet;
 pub use shared::Incomparable;

@@ -9,7 +9,6 @@ use std::collections::HashMap;
 use std::ops::Range;
 
 use super::judge::Judge;
-use crate::error::WarningSink;
 use crate::input::lines::{LineReader, Stream};
 use crate::token::BOUNDARY;
 use dbacl_numeric::elementary::bits;
@@ -55,12 +54,7 @@ pub(crate) struct WordEvidence {
 }
 
 /// Weighs the words of `message`, of which at most `limit` bytes are read.
-pub(crate) fn evidence(
-    judge: &mut Judge,
-    message: &[u8],
-    limit: usize,
-    warnings: WarningSink<'_>,
-) -> WordEvidence {
+pub(crate) fn evidence(judge: &mut Judge, message: &[u8], limit: usize) -> WordEvidence {
     let is_cut = message.len() > limit;
     let message = &message[..message.len().min(limit)];
     let mut found = WordEvidence { is_cut, ..WordEvidence::default() };
@@ -73,14 +67,14 @@ pub(crate) fn evidence(
         let is_last = reader.next_line(&mut stream, &mut line);
         let mut is_kept = judge.filter(&mut line);
         while is_kept {
-            weigh(judge, &mut line, warnings, &mut terms, &mut found.lines);
+            weigh(judge, &mut line, &mut terms, &mut found.lines);
             is_kept = judge.next_text(&mut line);
         }
         if is_last {
             break;
         }
     }
-    judge.end(|judge, line| weigh(judge, line, warnings, &mut terms, &mut found.lines));
+    judge.end(|judge, line| weigh(judge, line, &mut terms, &mut found.lines));
     judge.finish();
     found.terms =
         terms.into_iter().map(|(text, (count, bits))| Term { text, count, bits }).collect();
@@ -94,7 +88,6 @@ pub(crate) fn evidence(
 fn weigh(
     judge: &mut Judge,
     line: &mut Vec<u8>,
-    warnings: WarningSink<'_>,
     terms: &mut HashMap<Vec<u8>, (u32, f64)>,
     lines: &mut Vec<Line>,
 ) {
@@ -104,7 +97,7 @@ fn weigh(
     let mut origin = None;
     let mut from = 0;
     let mut pending = 0.0;
-    judge.score(line, warnings, |feature, cell| {
+    judge.score(line, |feature, cell| {
         if !cell.applies {
             return;
         }
@@ -214,7 +207,7 @@ mod tests {
         let mut judge = sample::judge(&words, true);
         let message = "From x\nSubject: Red =?utf-8?q?red?=\nX-Red: red\n\n\ninfrared red,REDred\n\
                        \n\ncaf\u{e9} Red";
-        let found = evidence(&mut judge, message.as_bytes(), 1 << 16, &mut |_| {});
+        let found = evidence(&mut judge, message.as_bytes(), 1 << 16);
         assert_eq!(
             marked(&found),
             ["Subject: +[Red] +[red]", "", "infrared +[red],REDred", "", "caf\u{e9} +[Red]", ""]
@@ -228,7 +221,7 @@ mod tests {
     #[test]
     fn long_messages_are_cut() {
         let mut judge = sample::judge(&[], true);
-        let found = evidence(&mut judge, b"From x\n\nred green blue", 13, &mut |_| {});
+        let found = evidence(&mut judge, b"From x\n\nred green blue", 13);
         assert!(found.is_cut);
         assert_eq!(found.terms.iter().map(|term| term.count).sum::<u32>(), 2);
     }
@@ -237,7 +230,7 @@ mod tests {
     fn decoded_lines_are_split_and_words_stay_with_them() {
         let mut judge = sample::judge(&[("red", 3, 2.0)], true);
         let message = b"Content-Transfer-Encoding: base64\n\nb25lIHJlZAp0d28KcmVkIHRocmVlCg==\n";
-        let found = evidence(&mut judge, message, 1 << 16, &mut |_| {});
+        let found = evidence(&mut judge, message, 1 << 16);
         assert_eq!(marked(&found)[..3], ["one +[red]", "two", "+[red] three"]);
     }
 }

@@ -203,7 +203,7 @@ pub(crate) fn index(
                 slot.clone_from(&header);
             }
             while is_kept {
-                judge.score(&mut line, warnings, |_, _| {});
+                judge.score(&mut line, |_, _| {});
                 is_kept = judge.next_text(&mut line);
             }
         } else {
@@ -215,7 +215,7 @@ pub(crate) fn index(
     }
     if let Some(entry) = message {
         if !exact && !judge.reads_unicode() {
-            judge.end(|judge, line| judge.score(line, warnings, |_, _| {}));
+            judge.end(|judge, line| judge.score(line, |_, _| {}));
         }
         let _ = finish(entry, lines.position(), judge, selection, warnings, sink);
     }
@@ -243,10 +243,11 @@ fn finish(
     sink: Sink<'_>,
 ) -> ControlFlow<()> {
     if judge.is_exact || judge.reads_unicode() {
-        judge.end(|judge, line| judge.score(line, warnings, |_, _| {}));
+        judge.end(|judge, line| judge.score(line, |_, _| {}));
     }
     entry.place.end = at;
     entry.measures = judge.finish();
+    judge.warnings().into_iter().for_each(warnings);
     entry.is_listed = selection.is_listed();
     sink(entry)
 }

@@ -3,13 +3,13 @@
 
 use crate::category::mapped::MappedCategory;
 use crate::document::{Cutter, ReadOptions};
-use crate::error::{Result, WarningSink};
+use crate::error::{Result, Warning, WarningSink};
 use crate::filter::{Filter, reads_unicode};
 use crate::model::medium::Medium;
 use crate::model::moments::Moments;
 use crate::model::settings::{Locale, ModelOption};
 use crate::score::confidence::confidence;
-use crate::score::document::{self, CategoryScore};
+use crate::score::document::CategoryScore;
 use crate::score::model::{Model, PatternSet};
 use crate::score::scorer::{Cell, Scorer};
 use crate::sets::classify::shared::default_scheme;
@@ -183,27 +183,27 @@ impl Judge {
 
     /// Scores the text of a filtered line, whose case may be folded in place. `trace` is called
     /// with each token and the category's cell for it.
-    pub(crate) fn score(
-        &mut self,
-        line: &mut Vec<u8>,
-        warnings: WarningSink<'_>,
-        mut trace: impl FnMut(&Feature<'_>, &Cell),
-    ) {
+    pub(crate) fn score(&mut self, line: &mut Vec<u8>, mut trace: impl FnMut(&Feature<'_>, &Cell)) {
         let Self { scorer, cutter, .. } = self;
         // A category of texts knows only the medium of texts (case
         // tools/mailinspect-text-category).
         let is_mail = self.reading.options.has(ModelOption::Mail);
         let medium = if is_mail { self.filter.medium() } else { Medium::TEXT };
         cutter.features(line, medium, &mut |feature| {
-            scorer.score_each(&feature, &mut *warnings, |cell, _| trace(&feature, &cell));
+            scorer.score_each(&feature, |cell, _| trace(&feature, &cell));
         });
+    }
+
+    /// Warnings that arose while scoring; each is returned once.
+    pub(crate) fn warnings(&mut self) -> Vec<Warning> {
+        self.scorer.warnings()
     }
 
     /// The scores of the message read so far; begins the next.
     pub(crate) fn finish(&mut self) -> Measures {
-        let found = document::finish(&self.scorer, false)[0];
+        let found = self.scorer.category_scores(false)[0];
         let message = if self.is_exact {
-            -document::finish(&self.scorer, true)[0].score
+            -self.scorer.category_scores(true)[0].score
         } else {
             message_cost(&found, self.model())
         };
@@ -251,7 +251,7 @@ mod tests {
         for line in text.split_inclusive('\n') {
             let mut line = line.as_bytes().to_vec();
             if judge.filter(&mut line) {
-                judge.score(&mut line, &mut |_| {}, |_, _| {});
+                judge.score(&mut line, |_, _| {});
             }
         }
         judge.finish()

@@ -292,7 +292,7 @@ impl<'a> Session<'a> {
         let limit = PREVIEW_BYTES as u64 + 1;
         let message = self.mailbox.read(&state.entries[current], limit);
         if let (Some(weigher), Ok(message)) = (&mut self.weigher, message) {
-            let found = evidence(weigher, &message, PREVIEW_BYTES, &mut |_| {});
+            let found = evidence(weigher, &message, PREVIEW_BYTES);
             state.evidence = Some((current, found));
         }
     }
