@@ -2,6 +2,7 @@
 //! What a table adds up.
 
 use dbacl_numeric::elementary::narrow;
+use serde::{Deserialize, Serialize};
 use std::fmt::Debug;
 
 /// A sum over documents of their parts of a column.
@@ -51,7 +52,7 @@ impl Sum for f32 {
 
 /// A whole number of steps of 2^-32: sums are exact, so that their order does not matter and what
 /// was added can be taken away again. Beyond 2^31 they wrap around, and taking away wraps back.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Exact(
     /// The number of steps.
     pub i64,

@@ -13,7 +13,7 @@ use super::report::Outcome;
 use super::weighing::Weights;
 use crate::error::{Warning, WarningSink};
 use crate::fit::blocks::{
-    BLOCKS, COST, Scales, costs, inputs, intercept, least_documents, messages, positive, problems,
+    BLOCKS, COST, Scales, costs, inputs, intercept, least_documents, messages, positive,
 };
 use crate::fit::joint::Wishes;
 use crate::linear::{Block, Exact, Member, Table};
@@ -76,7 +76,7 @@ impl Change<'_> {
         warnings: WarningSink<'_>,
     ) -> Result<(Done, Vec<Outcome>)> {
         let labels = self.filter.names().len();
-        let was_one_sided = self.filter.tables.documents.contains(&0);
+        let was_one_sided = self.filter.tables.table.head.documents.contains(&0);
         let before = self.filter.tables.journal.lessons.len();
         let mut outcomes = Vec::new();
         // Documents that are under two labels.
@@ -197,8 +197,8 @@ impl Change<'_> {
     /// Adds a lesson to the open tables: one step of the document's own.
     fn lesson(&mut self, document: Document, withdrawn: Option<(u32, Effect)>) -> Result<()> {
         let tables = &mut self.filter.tables;
-        let before = (tables.documents.clone(), tables.left_out, tables.intercepts.clone());
-        let duals = vec![0.0; problems(before.0.len())];
+        let before = tables.table.head.clone();
+        let duals = vec![0.0; before.problems()];
         let label = document.label;
         let effect = Effect { label, is_left_out: false, inputs: [0.0; BLOCKS], duals };
         // With an effect of nothing the document counts, and no more.
@@ -206,7 +206,7 @@ impl Change<'_> {
         let step = self.step();
         let tables = &mut self.filter.tables;
         let Some(mut lesson) = tables.journal.lessons.pop() else { return Ok(()) };
-        (tables.documents, tables.left_out, tables.intercepts) = before;
+        tables.table.head = before;
         (lesson.effect.inputs, lesson.effect.duals) = step?;
         tables.add(lesson);
         Ok(())
@@ -225,7 +225,8 @@ impl Change<'_> {
         let general = self.filter.general.as_ref();
         let general = general.map(|general| Weights::of(&general.tables, &ids)).transpose();
         let general = general.map_err(fault)?;
-        let mut scales = Scales::new(&tables.documents, least_documents(&tables.documents));
+        let head = &tables.table.head;
+        let mut scales = Scales::new(&head.documents, least_documents(&head.documents));
         let (mut known, mut all) = ([0; BLOCKS], [0; BLOCKS]);
         let mut columns: [Vec<u32>; BLOCKS] = Default::default();
         let mut own = Vec::new();
@@ -247,15 +248,15 @@ impl Change<'_> {
         for (column, &(_, at)) in (0..).zip(&own) {
             table.sums(column).copy_from_slice(rows.sums(at));
         }
-        table.intercept().copy_from_slice(&tables.intercepts);
-        let inputs = inputs(known, all, messages(&tables.documents));
+        table.intercept().copy_from_slice(&head.intercepts);
+        let inputs = inputs(known, all, messages(&head.documents));
         let blocks: [Block; BLOCKS] = std::array::from_fn(|block| Block {
             columns: u32::try_from(columns[block].len()).unwrap_or(u32::MAX),
             input: inputs[block],
         });
         let label = usize::from(document.label);
-        let cost = costs(&tables.documents)[label] * narrow(COST);
-        let positive = positive(label, tables.documents.len());
+        let cost = costs(&head.documents)[label] * narrow(COST);
+        let positive = positive(label, head.documents.len());
         let columns = columns.concat();
         let member = Member { columns: &columns, blocks: &blocks, positive: &positive, cost };
         let mut duals = vec![0.0; width];

@@ -11,7 +11,7 @@ use crate::fit::rule::Rule;
 use crate::fit::stop::Stop;
 use crate::fit::thresholds::FEWEST;
 use crate::store::table::Sections;
-use crate::store::{Builder, Document, Effect, Head, Reading, TableData};
+use crate::store::{Builder, Document, Effect, Head, Reading};
 use std::sync::atomic::{AtomicBool, Ordering};
 
 /// What was learned from folders of mail.
@@ -68,7 +68,7 @@ pub(crate) fn fit(
     }
     let mut solution = solution?;
     let width = problems(width);
-    let mut builder = Builder::new(reading.labels.len());
+    let mut builder = Builder::new(Head::new(reading.clone(), solution.rule.clone()));
     let mut next = 0;
     for (number, document) in documents.iter_mut().enumerate() {
         let at = next;
@@ -84,21 +84,8 @@ pub(crate) fn fit(
         builder.add(document, Effect { label: document.label, is_left_out, inputs, duals });
     }
     (solution.duals, solution.inputs, solution.is_left_out) = Default::default();
-    let TableData { documents: by_label, left_out, intercepts, sections } = builder.finish();
-    let head = Head {
-        reading: reading.clone(),
-        rule: solution.rule.clone(),
-        documents: by_label,
-        left_out,
-        fitted: u32::try_from(places.len()).unwrap_or(u32::MAX),
-        intercepts: intercepts.iter().map(|sum| sum.0).collect(),
-        ledger: String::new(),
-        ledger_bytes: 0,
-        general: None,
-        rows: [0; crate::store::TIERS],
-        singles: 0,
-        entries: 0,
-    };
+    let (mut head, sections) = builder.finish();
+    head.fitted = u32::try_from(places.len()).unwrap_or(u32::MAX);
     Ok(Fitted { head, sections, documents: sizes, different, solution, places })
 }
 

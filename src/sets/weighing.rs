@@ -30,9 +30,9 @@ pub(super) struct Weights {
 impl Weights {
     /// Looks up the features with these ids, which rise.
     pub(super) fn of(tables: &OpenTables<Rule>, ids: &[u32]) -> Result<Self, Fault> {
-        let least = least_documents(&tables.documents);
+        let least = least_documents(&tables.table.head.documents);
         let rows = tables.look_up(ids, least == 1)?;
-        let mut scales = Scales::new(&tables.documents, least);
+        let mut scales = Scales::new(&tables.table.head.documents, least);
         let mut known = Vec::with_capacity(ids.len());
         let mut each = Vec::with_capacity(ids.len() * rows.problems);
         for at in 0..ids.len() {
@@ -49,15 +49,17 @@ impl Weights {
 fn intercepts(tables: &OpenTables<Rule>) -> Vec<f64> {
     let input = f64::from(intercept());
     let mut all: Vec<f64> =
-        tables.intercepts.iter().map(|sum| f64::from(sum.value()) * input).collect();
+        tables.table.head.intercepts.iter().map(|sum| f64::from(sum.value()) * input).collect();
     if all.len() > 1 {
         let (mut sum, mut number) = (0.0, 0.0f64);
-        for (own, _) in all.iter().zip(&tables.documents).filter(|(_, own)| **own > 0) {
+        for (own, _) in all.iter().zip(&tables.table.head.documents).filter(|(_, own)| **own > 0) {
             sum += own;
             number += 1.0;
         }
         let mean = sum / number.max(1.0);
-        for (own, _) in all.iter_mut().zip(&tables.documents).filter(|(_, own)| **own == 0) {
+        for (own, _) in
+            all.iter_mut().zip(&tables.table.head.documents).filter(|(_, own)| **own == 0)
+        {
             *own = mean;
         }
     }
@@ -123,7 +125,7 @@ impl Weighing {
                 *one += rule.general * other;
             }
         }
-        Ok(Self::new(message, messages(&tables.documents), known, each, &intercepts))
+        Ok(Self::new(message, messages(&tables.table.head.documents), known, each, &intercepts))
     }
 
     fn new(

@@ -3,8 +3,9 @@
 
 use super::BLOCKS;
 use super::document::{Document, Effect};
+use super::head::Head;
 use super::table::{self, SINGLE_BITS, Sections};
-use crate::fit::blocks::{intercept, problems};
+use crate::fit::blocks::intercept;
 use crate::linear::{Exact, Sum};
 use hashbrown::HashMap;
 use hashbrown::hash_map::Entry;
@@ -18,44 +19,25 @@ enum Known {
     Row(u32),
 }
 
-/// The numbers of a whole filter, and the records of its features and documents.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(crate) struct TableData {
-    /// Documents of each label that take part in the fit.
-    pub documents: Vec<u32>,
-    /// Documents that take no part in it.
-    pub left_out: u32,
-    /// The sum of the intercept in each problem.
-    pub intercepts: Vec<Exact>,
-    /// The records.
-    pub sections: Sections,
-}
-
 /// Adds documents up.
-#[derive(Debug, Clone)]
-pub(crate) struct Builder {
-    labels: usize,
+pub(crate) struct Builder<R> {
+    head: Head<R>,
     known: HashMap<u32, Known>,
     counts: Vec<u32>,
     sums: Vec<Exact>,
-    documents: Vec<u32>,
-    intercepts: Vec<Exact>,
     /// Effects of the documents so far.
     effects: Vec<Effect>,
     entries: Vec<u8>,
 }
 
-impl Builder {
-    /// Nothing yet, for so many labels.
-    pub(crate) fn new(labels: usize) -> Self {
-        let problems = problems(labels);
+impl<R> Builder<R> {
+    /// The table of this head, without documents.
+    pub(crate) fn new(head: Head<R>) -> Self {
         Self {
-            labels,
+            head,
             known: HashMap::new(),
             counts: Vec::new(),
             sums: Vec::new(),
-            documents: vec![0; labels],
-            intercepts: vec![Exact::default(); problems],
             effects: Vec::new(),
             entries: Vec::new(),
         }
@@ -65,13 +47,14 @@ impl Builder {
     /// gets an entry.
     pub(crate) fn add(&mut self, document: &Document, effect: Effect) {
         write_entry(&mut self.entries, document.name(), &effect);
+        self.head.add(&effect, false);
         let number = u32::try_from(self.effects.len()).unwrap_or(u32::MAX);
         self.effects.push(effect);
-        if self.effects[number as usize].is_left_out {
+        let effect = &self.effects[number as usize];
+        if effect.is_left_out {
             return;
         }
-        let effect = &self.effects[number as usize];
-        add_totals(&mut self.documents, &mut self.intercepts, effect, false);
+        let (labels, problems) = (self.head.documents.len(), self.head.intercepts.len());
         for (block, ids) in (0..).zip(&document.features) {
             for &id in ids {
                 let place = match self.known.entry(id) {
@@ -84,9 +67,9 @@ impl Builder {
                 let row = match *place {
                     Known::Row(row) => row as usize,
                     Known::Single(first, its_block) => {
-                        let row = self.counts.len() / self.labels;
-                        self.counts.resize(self.counts.len() + self.labels, 0);
-                        self.sums.resize(self.sums.len() + self.intercepts.len(), Exact::default());
+                        let row = self.counts.len() / labels;
+                        self.counts.resize(self.counts.len() + labels, 0);
+                        self.sums.resize(self.sums.len() + problems, Exact::default());
                         *place = Known::Row(u32::try_from(row).unwrap_or(u32::MAX));
                         let first = &self.effects[first as usize];
                         add_to_row(&mut self.counts, &mut self.sums, row, first, its_block.into());
@@ -98,13 +81,12 @@ impl Builder {
         }
     }
 
-    /// The table's records.
-    pub(crate) fn finish(mut self) -> TableData {
-        let mut ids: Vec<(u32, Known)> = std::mem::take(&mut self.known).into_iter().collect();
+    /// The head and the records of the table.
+    pub(crate) fn finish(self) -> (Head<R>, Sections) {
+        let mut ids: Vec<(u32, Known)> = self.known.into_iter().collect();
         ids.sort_unstable_by_key(|&(id, _)| id);
-        let problems = self.intercepts.len();
-        let mut sections =
-            Sections { documents: std::mem::take(&mut self.entries), ..Sections::default() };
+        let (labels, problems) = (self.head.documents.len(), self.head.intercepts.len());
+        let mut sections = Sections { documents: self.entries, ..Sections::default() };
         for (id, known) in ids {
             match known {
                 Known::Single(number, block) => {
@@ -112,17 +94,14 @@ impl Builder {
                 }
                 Known::Row(row) => {
                     let row = row as usize;
-                    let counts = &self.counts[row * self.labels..][..self.labels];
+                    let counts = &self.counts[row * labels..][..labels];
                     let sums = &self.sums[row * problems..][..problems];
                     let tier = table::tier(counts.iter().sum());
                     table::write_row(&mut sections.tiers[tier], id, counts, sums);
                 }
             }
         }
-        let left_out = self.effects.iter().filter(|effect| effect.counts_as_left_out(self.labels));
-        let left_out = u32::try_from(left_out.count()).unwrap_or(u32::MAX);
-        let Self { documents, intercepts, .. } = self;
-        TableData { documents, left_out, intercepts, sections }
+        (self.head, sections)
     }
 }
 
@@ -152,15 +131,17 @@ pub(crate) fn add(
     }
 }
 
-/// Adds a document to the documents by label and to the sums of the intercept, or takes it away.
-pub(crate) fn add_totals(
-    documents: &mut [u32],
-    sums: &mut [Exact],
-    effect: &Effect,
-    is_taken: bool,
-) {
-    let intercept = Effect { inputs: [intercept(); BLOCKS], ..effect.clone() };
-    add(documents, sums, &intercept, 0, is_taken);
+impl<R> Head<R> {
+    /// Adds a document to those by label and to the sums of the intercept, or takes it away.
+    pub(crate) fn add(&mut self, effect: &Effect, is_taken: bool) {
+        let intercept = Effect { inputs: [intercept(); BLOCKS], ..effect.clone() };
+        add(&mut self.documents, &mut self.intercepts, &intercept, 0, is_taken);
+        // Documents of labels without a folder do not count.
+        let has_label = usize::from(effect.label) < self.documents.len();
+        let own = u32::from(effect.is_left_out && has_label);
+        self.left_out =
+            if is_taken { self.left_out.saturating_sub(own) } else { self.left_out + own };
+    }
 }
 
 /// Appends the entry of a document.

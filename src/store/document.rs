@@ -131,11 +131,6 @@ impl Effect {
         })
     }
 
-    /// Whether this is a message of one of so many labels that is left out of the fit.
-    pub(crate) fn counts_as_left_out(&self, labels: usize) -> bool {
-        self.is_left_out && usize::from(self.label) < labels
-    }
-
     /// Appends it.
     pub(crate) fn write(&self, out: &mut Vec<u8>) {
         out.extend_from_slice(&[self.label, u8::from(self.is_left_out), 0, 0]);

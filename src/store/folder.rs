@@ -522,9 +522,6 @@ impl Changing {
         let fault = |fault| self.folder.fault(TABLE, fault);
         let sections = folded(tables).map_err(fault)?;
         let mut head = tables.table.head.clone();
-        head.documents.clone_from(&tables.documents);
-        head.left_out = tables.left_out;
-        head.intercepts = tables.intercepts.iter().map(|sum| sum.0).collect();
         let mut records = Vec::new();
         for lesson in &tables.journal.lessons {
             if let Some((number, _)) = lesson.withdrawn {
@@ -680,9 +677,6 @@ impl Changing {
         let failed = |fault| self.folder.fault(GENERAL, fault);
         let sections = folded(from).map_err(failed)?;
         let mut head = from.table.head.clone();
-        head.documents.clone_from(&from.documents);
-        head.left_out = from.left_out;
-        head.intercepts = from.intercepts.iter().map(|sum| sum.0).collect();
         let (bytes, id) = sections.file(&mut head);
         let name = format!("{GENERAL}{id:016x}");
         self.save(&name, table::ANY_MAGIC, &bytes)?;

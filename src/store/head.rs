@@ -2,6 +2,7 @@
 //! What a table says of the filter as a whole.
 
 use crate::fit::blocks::problems;
+use crate::linear::Exact;
 use serde::{Deserialize, Serialize};
 
 /// How the features of a filter's documents were made. Features that were made in another way
@@ -32,8 +33,8 @@ pub(crate) struct Head<R> {
     pub left_out: u32,
     /// Documents at the last fit of all of them.
     pub fitted: u32,
-    /// The exact sum of the intercept in each problem, in steps of 2^-32.
-    pub intercepts: Vec<i64>,
+    /// The sum of the intercept in each problem.
+    pub intercepts: Vec<Exact>,
     /// The name of the ledger's file.
     pub ledger: String,
     /// Bytes of the ledger that belong to this table; what follows is no part of it.
@@ -50,6 +51,25 @@ pub(crate) struct Head<R> {
 }
 
 impl<R> Head<R> {
+    /// The head of a table without documents.
+    pub(crate) fn new(reading: Reading, rule: R) -> Self {
+        let labels = reading.labels.len();
+        Self {
+            reading,
+            rule,
+            documents: vec![0; labels],
+            left_out: 0,
+            fitted: 0,
+            intercepts: vec![Exact::default(); problems(labels)],
+            ledger: String::new(),
+            ledger_bytes: 0,
+            general: None,
+            rows: [0; super::TIERS],
+            singles: 0,
+            entries: 0,
+        }
+    }
+
     /// Number of problems.
     pub(crate) const fn problems(&self) -> usize {
         problems(self.reading.labels.len())

@@ -50,7 +50,7 @@ pub(crate) mod table;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use build::{Builder, TableData};
+pub(crate) use build::Builder;
 pub(crate) use document::{Document, Effect};
 pub(crate) use folder::Stamp;
 pub(crate) use folder::{Before, Changing, FilterError, FilterFolder};

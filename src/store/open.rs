@@ -51,46 +51,32 @@ impl Rows {
 /// A table and its journal, as they were at one moment.
 #[derive(Debug)]
 pub(crate) struct OpenTables<R> {
-    /// The table.
+    /// The table; its head counts the documents of the lessons, too.
     pub table: TableFile<R>,
     /// The lessons since.
     pub journal: Journal,
-    /// Documents of each label that take part in the fit.
-    pub documents: Vec<u32>,
-    /// Documents that take no part in it.
-    pub left_out: u32,
-    /// The sum of the intercept in each problem.
-    pub intercepts: Vec<Exact>,
 }
 
 impl<R> OpenTables<R> {
     /// The state of a filter with this table and these lessons.
     pub(crate) fn new(table: TableFile<R>, journal: Journal) -> Self {
-        let Journal { lessons, length } = journal;
-        let documents = table.head.documents.clone();
-        let intercepts = table.head.intercepts.iter().copied().map(Exact).collect();
-        let (left_out, journal) = (table.head.left_out, Journal { lessons: Vec::new(), length });
-        let mut tables = Self { table, journal, documents, left_out, intercepts };
-        for lesson in lessons {
-            tables.add(lesson);
-        }
+        let mut tables = Self { table, journal: Journal { lessons: Vec::new(), ..journal } };
+        journal.lessons.into_iter().for_each(|lesson| tables.add(lesson));
         tables
     }
 
     /// Adds a lesson, as if the journal had it.
     pub(crate) fn add(&mut self, lesson: Lesson) {
         for (effect, is_taken) in effects(&lesson) {
-            build::add_totals(&mut self.documents, &mut self.intercepts, effect, is_taken);
-            let own = u32::from(effect.counts_as_left_out(self.documents.len()));
-            self.left_out =
-                if is_taken { self.left_out.saturating_sub(own) } else { self.left_out + own };
+            self.table.head.add(effect, is_taken);
         }
         self.journal.lessons.push(lesson);
     }
 
     /// Number of documents, those that take no part in the fit included.
     pub(crate) fn number(&self) -> u32 {
-        self.documents.iter().sum::<u32>() + self.left_out
+        let head = &self.table.head;
+        head.documents.iter().sum::<u32>() + head.left_out
     }
 
     /// What is known of the features `ids`, which rise. Of features that one document has, nothing

@@ -5,6 +5,7 @@ use super::folder::{BEFORE, JOURNAL, TABLE};
 use super::head::{Head, Reading};
 use super::journal::Lesson;
 use super::open::Rows;
+use super::table::Sections;
 use super::*;
 use crate::fit::blocks::problems;
 use crate::linear::Exact;
@@ -35,30 +36,14 @@ fn draw(random: &mut SplitMix64, labels: u8) -> Learned {
     (document, Effect { label, is_left_out, inputs, duals })
 }
 
-fn build(labels: u8, documents: &[Learned]) -> TableData {
-    let mut builder = Builder::new(usize::from(labels));
+fn build(labels: u8, documents: &[Learned]) -> (Head<String>, Sections) {
+    let labels = (0..labels).map(|label| format!("label {label}")).collect();
+    let reading = Reading { labels, options: 7, scheme: 10, order: 1 };
+    let mut builder = Builder::new(Head::new(reading, "a rule".into()));
     for (document, effect) in documents {
         builder.add(document, effect.clone());
     }
     builder.finish()
-}
-
-fn head(labels: u8, data: &TableData) -> Head<String> {
-    let labels = (0..labels).map(|label| format!("label {label}")).collect();
-    Head {
-        reading: Reading { labels, options: 7, scheme: 10, order: 1 },
-        rule: "a rule".into(),
-        documents: data.documents.clone(),
-        left_out: data.left_out,
-        fitted: 3,
-        intercepts: data.intercepts.iter().map(|sum| sum.0).collect(),
-        ledger: String::new(),
-        ledger_bytes: 0,
-        general: None,
-        rows: [0; 3],
-        singles: 0,
-        entries: 0,
-    }
 }
 
 /// Nobody else has the lock.
@@ -69,11 +54,10 @@ fn change(folder: &FilterFolder) -> Changing {
 }
 
 fn replace(folder: &FilterFolder, labels: u8, documents: &[Learned], forgets: bool) {
-    let data = build(labels, documents);
-    let head = head(labels, &data);
+    let (head, sections) = build(labels, documents);
     let documents: Vec<Document> = documents.iter().map(|(own, _)| own.clone()).collect();
     let before = if forgets { Before::Forgotten } else { Before::Kept };
-    change(folder).replace(head, &data.sections, &documents, before).unwrap();
+    change(folder).replace(head, &sections, &documents, before).unwrap();
 }
 
 fn open(folder: &FilterFolder) -> OpenTables<String> {
@@ -95,7 +79,8 @@ fn known(tables: &OpenTables<String>) -> (Vec<u32>, Vec<Exact>, Rows) {
     ids.extend((0..20u32).map(|n| 100_000 + n * n));
     ids.extend((0..5u32).map(|n| 200_000 + n * n));
     let rows = tables.look_up(&ids, true).unwrap();
-    (tables.documents.clone(), tables.intercepts.clone(), rows)
+    let head = &tables.table.head;
+    (head.documents.clone(), head.intercepts.clone(), rows)
 }
 
 /// A filter with these documents, made at once.
@@ -159,7 +144,7 @@ fn a_fold_gives_the_bytes_of_writing_all_documents_at_once() {
     all[90..].iter().for_each(|own| learn(&folder, own));
     change(&folder).fold(&open(&folder)).unwrap();
     let folded = open(&folder).table;
-    assert_eq!(folded.sections().unwrap(), build(2, &all).sections);
+    assert_eq!(folded.sections().unwrap(), build(2, &all).1);
     let names: Vec<u64> = all.iter().map(|(document, _)| document.name()).collect();
     let found: Vec<u64> = folded.names().unwrap().iter().map(|&(name, _)| name).collect();
     assert_eq!(found, names);
