@@ -9,9 +9,9 @@ use crate::learn::reference::Reference;
 use crate::learn::state::LearningState;
 use crate::learn::{LearnSettings, Progress, finish};
 use crate::model::medium::Medium;
-use crate::model::settings::{ModelOptions, Scheme};
+use crate::model::settings::{Locale, ModelOptions, Scheme};
 use crate::programs::dbacl::options::TABLE;
-use crate::risk::evidence::{CapturedRows, Condition, GROUPS};
+use crate::risk::evidence::CapturedRows;
 use crate::risk::{expression, parse};
 use crate::token::id::FeatureId;
 use crate::token::ngram::Window;
@@ -171,17 +171,6 @@ pub fn options(data: &[u8]) {
     }
 }
 
-/// A condition that holds for every line and captures its second half.
-struct Always;
-
-impl Condition for Always {
-    fn matches(&mut self, line: &[u8], starts: &mut [Option<usize>; GROUPS]) -> bool {
-        starts[0] = Some(0);
-        starts[1] = Some(line.len() / 2);
-        true
-    }
-}
-
 /// Risk specifications, a zero byte, and a document.
 pub fn risk(data: &[u8]) {
     let end = data.iter().position(|&byte| byte == 0).unwrap_or(data.len());
@@ -194,8 +183,7 @@ pub fn risk(data: &[u8]) {
     if specification.check().is_err() {
         return;
     }
-    let mut evidence: CapturedRows<'_, Always> =
-        CapturedRows::new(&specification, |_| Some(Always));
+    let mut evidence = CapturedRows::new(&specification, Locale::C, |_| {});
     for line in document.split_inclusive(|&byte| byte == b'\n') {
         if evidence.line(line, &mut |_| {}).is_err() {
             return;

@@ -5,17 +5,12 @@
 use super::decide::{LossMatrix, Scores};
 use super::expression::{self, Values};
 use super::parse::{Specification, SyntaxError};
+use crate::model::settings::Locale;
+use crate::token::pattern::{Expression, Syntax};
 use dbacl_numeric::parse::strtod;
 
 /// Groups of a condition whose text is read as a number.
-pub(crate) const GROUPS: usize = 8;
-
-/// A compiled condition.
-pub(crate) trait Condition {
-    /// Whether `line`, its newline included, contains a match; if so, `starts` holds where each
-    /// group that took part begins.
-    fn matches(&mut self, line: &[u8], starts: &mut [Option<usize>; GROUPS]) -> bool;
-}
+const GROUPS: usize = 8;
 
 /// What was found in a line, for the trace of `-D`.
 #[derive(Debug, PartialEq)]
@@ -54,32 +49,37 @@ pub(crate) enum NoLosses {
 
 /// What the lines of a document so far contained.
 #[derive(Debug)]
-pub(crate) struct CapturedRows<'s, C> {
+pub(crate) struct CapturedRows<'s> {
     specification: &'s Specification,
-    conditions: Vec<RowState<C>>,
+    conditions: Vec<RowState>,
     scores: Scores,
     has_scores: bool,
 }
 
 #[derive(Debug)]
-struct RowState<C> {
+struct RowState {
     /// `None` for the empty condition and for one that does not compile.
-    condition: Option<C>,
+    condition: Option<Expression>,
     applies: bool,
     captured: [f64; GROUPS],
 }
 
-impl<'s, C: Condition> CapturedRows<'s, C> {
-    /// Compiles the conditions of `specification`. A condition for which `compile` gives `None`
-    /// never applies.
+impl<'s> CapturedRows<'s> {
+    /// Compiles the conditions of `specification`. One that cannot be compiled never applies;
+    /// `refuse` hears of it.
     pub(crate) fn new(
         specification: &'s Specification,
-        mut compile: impl FnMut(&[u8]) -> Option<C>,
+        locale: Locale,
+        mut refuse: impl FnMut(&[u8]),
     ) -> Self {
-        let state = |row: &super::parse::Row| RowState {
-            applies: row.condition.is_empty(),
-            condition: if row.condition.is_empty() { None } else { compile(&row.condition) },
-            captured: [0.0; GROUPS],
+        let state = |row: &super::parse::Row| {
+            let text = row.condition.as_slice();
+            let condition = Expression::new(text, Syntax::Extended, locale).ok();
+            let (condition, applies) = (condition.filter(|_| !text.is_empty()), text.is_empty());
+            if condition.is_none() && !applies {
+                refuse(text);
+            }
+            RowState { condition, applies, captured: [0.0; GROUPS] }
         };
         Self {
             specification,
@@ -124,17 +124,17 @@ impl<'s, C: Condition> CapturedRows<'s, C> {
         for category in 0..self.specification.categories.len() {
             for row in self.specification.rows_of(category) {
                 let state = &mut self.conditions[row];
-                let mut starts = [None; GROUPS];
+                let mut groups = [None; GROUPS + 1];
                 let Some(condition) = &mut state.condition else { continue };
-                if !condition.matches(line, &mut starts) {
+                if !condition.captures(line, 0, true, &mut groups) {
                     continue;
                 }
                 state.applies = true;
-                for (value, start) in state.captured.iter_mut().zip(starts) {
-                    let text = start.and_then(|start| line.get(start..)).unwrap_or_default();
+                for (value, group) in state.captured.iter_mut().zip(groups) {
+                    let text = group.and_then(|(start, _)| line.get(start..)).unwrap_or_default();
                     *value = strtod(text).0;
                 }
-                let taken = starts.iter().take_while(|start| start.is_some()).count();
+                let taken = groups[..GROUPS].iter().take_while(|group| group.is_some()).count();
                 observe(Observation::Match {
                     condition: &self.specification.rows[row].condition,
                     values: &state.captured[..taken],
@@ -229,27 +229,13 @@ mod tests {
     use super::super::parse::parse;
     use super::*;
 
-    /// Stands in for a regular expression: the word, then a number after each following `=`.
-    struct Word(Vec<u8>);
-
-    impl Condition for Word {
-        fn matches(&mut self, line: &[u8], starts: &mut [Option<usize>; GROUPS]) -> bool {
-            let found = line.windows(self.0.len()).any(|part| part == self.0);
-            let signs = line.iter().enumerate().filter(|(_, byte)| **byte == b'=');
-            for (start, (at, _)) in starts.iter_mut().zip(signs) {
-                *start = Some(at + 1);
-            }
-            found
-        }
-    }
-
     fn specification(rows: &str) -> Specification {
         let text = format!("categories {{ a, b }} prior {{ 1, 1 }} loss_matrix {{ {rows} }}");
         parse(text.as_bytes(), false, &mut |_| {}).expect("a good specification")
     }
 
-    fn evidence(specification: &Specification) -> CapturedRows<'_, Word> {
-        CapturedRows::new(specification, |text| Some(Word(text.to_vec())))
+    fn evidence(specification: &Specification) -> CapturedRows<'_> {
+        CapturedRows::new(specification, Locale::C, |_| panic!("good conditions"))
     }
 
     const PLAIN: &str = "\"\" a [0, 1] \"\" b [1, 0]";
@@ -302,7 +288,8 @@ mod tests {
 
     #[test]
     fn captured_numbers_are_read_past_their_group() {
-        let specification = specification("\"x\" a [$1, $2] \"\" a [3] \"\" b [5]");
+        let rows = "\"x =(.)[^=]*=?(.?)\" a [$1, $2] \"\" a [3] \"\" b [5]";
+        let (specification, condition) = (specification(rows), b"x =(.)[^=]*=?(.?)");
         let mut evidence = evidence(&specification);
         let mut trace = Vec::new();
         let mut observe = |observation: Observation<'_>| match observation {
@@ -316,7 +303,8 @@ mod tests {
         assert_eq!(evidence.values_of(0).submatches[..3], [12.0, 16.0, 0.0]);
         evidence.line(b"x =word", &mut observe).expect("a plain line");
         assert_eq!(evidence.values_of(0).submatches[..3], [0.0, 0.0, 0.0]);
-        assert_eq!(trace, [(b"x".to_vec(), vec![12.0, 16.0]), (b"x".to_vec(), vec![0.0])]);
+        let expected = [vec![12.0, 16.0], vec![0.0, 0.0]].map(|own| (condition.to_vec(), own));
+        assert_eq!(trace, expected);
     }
 
     #[test]

@@ -7,10 +7,9 @@ use crate::model::settings::Locale;
 use crate::programs::dbacl::load;
 use crate::risk::advice::{self, Advice};
 use crate::risk::decide::{LossMatrix, Scores, decide};
-use crate::risk::evidence::{CapturedRows, Condition, GROUPS, NoLosses, Observation, Unreadable};
+use crate::risk::evidence::{CapturedRows, NoLosses, Observation, Unreadable};
 use crate::risk::parse::{self, Specification};
 use crate::sets::classify::{CategorySet, Classifier};
-use crate::token::pattern::{Expression, Syntax};
 use dbacl_cli::getopt::{self, Event};
 use dbacl_cli::names::{base_name, resolve};
 use dbacl_cli::output::complaint;
@@ -41,28 +40,6 @@ pub(super) struct Session<'a> {
     pub out: Vec<u8>,
     /// Whether results could not be written.
     pub has_failed: bool,
-}
-
-/// A row's condition as the regular-expression engine matches it: extended syntax, no newline mode.
-struct RowExpression(Expression);
-
-impl RowExpression {
-    fn new(condition: &[u8], locale: Locale) -> Option<Self> {
-        Expression::new(condition, Syntax::Extended, locale).ok().map(Self)
-    }
-}
-
-impl Condition for RowExpression {
-    fn matches(&mut self, line: &[u8], starts: &mut [Option<usize>; GROUPS]) -> bool {
-        let mut slots = [None; 9];
-        if !self.0.captures(line, 0, true, &mut slots) {
-            return false;
-        }
-        for (start, slot) in starts.iter_mut().zip(slots) {
-            *start = slot.map(|(begin, _)| begin);
-        }
-        true
-    }
 }
 
 /// Results are written when this much has gathered, and at the end.
@@ -212,13 +189,9 @@ impl Session<'_> {
         locale: Locale,
     ) -> Result<u8, Stop> {
         let specification = &config.specification;
-        let mut evidence = CapturedRows::new(specification, |condition| {
-            let compiled = RowExpression::new(condition, locale);
-            if compiled.is_none() {
-                let text = [b"couldn't compile regex '", condition, b"', ignoring"].concat();
-                self.say(&[NAME.as_bytes(), b":warning: ", &text]);
-            }
-            compiled
+        let mut evidence = CapturedRows::new(specification, locale, |condition| {
+            let text = [b"couldn't compile regex '", condition, b"', ignoring"].concat();
+            self.say(&[NAME.as_bytes(), b":warning: ", &text]);
         });
         let mut classifier = self.classifier(config, locale)?;
         if config.files.is_empty() {
@@ -300,7 +273,7 @@ impl Session<'_> {
     fn input(
         &mut self,
         config: &Config,
-        evidence: &mut CapturedRows<'_, RowExpression>,
+        evidence: &mut CapturedRows<'_>,
         classifier: Option<&mut Classifier>,
         input: &mut dyn BufRead,
     ) -> Result<(), Stop> {
@@ -327,7 +300,7 @@ impl Session<'_> {
     fn read(
         &mut self,
         config: &Config,
-        evidence: &mut CapturedRows<'_, RowExpression>,
+        evidence: &mut CapturedRows<'_>,
         input: &mut dyn BufRead,
     ) -> Result<(), Stop> {
         let mut line = Vec::new();
@@ -354,11 +327,7 @@ impl Session<'_> {
         Ok(())
     }
 
-    fn losses(
-        &mut self,
-        config: &Config,
-        evidence: &CapturedRows<'_, RowExpression>,
-    ) -> Result<LossMatrix, Stop> {
+    fn losses(&mut self, config: &Config, evidence: &CapturedRows<'_>) -> Result<LossMatrix, Stop> {
         let Specification { categories, rows, .. } = &config.specification;
         let result = evidence.losses(&mut |row| {
             if config.debug {
