@@ -252,9 +252,6 @@ mod tests {
             ("-s 1e-30 x", "hypex:warning: stepsize must be between 0.0 and 1.0, using 0.1\n"),
             ("-h 3 -H3 --step=0.5 x", ""),
             ("/nowhere/x y", "hypex:error: couldn't open /nowhere/x\n"),
-            ("Cargo.toml y", {
-                "hypex:error: Cargo.toml is not a dbacl model dump! (see dbacl(1) -d switch)\n"
-            }),
         ] {
             let (stdout, stderr) = hypex(args);
             assert_eq!(stdout, "", "{args:?}");

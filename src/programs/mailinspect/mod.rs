@@ -390,26 +390,6 @@ mod tests {
     }
 
     #[test]
-    fn commands_get_whole_messages_in_order() {
-        for option in [&["-s"][..], &["-o1", "--command"]] {
-            let command = ["cat >>@/seen; exit 3"];
-            let args =
-                [&["-c", "cat", "-o1", "-G", "gray"], option, &command, &["@/mbox"]].concat();
-            let place = tempfile::tempdir().expect("a temporary folder");
-            let seen = place.path().join("seen");
-            let args: Vec<String> = args
-                .iter()
-                .map(|arg| arg.replace("@/seen", seen.to_str().expect("plain")))
-                .collect();
-            let args: Vec<&str> = args.iter().map(String::as_str).collect();
-            let found = mailinspect(&args);
-            assert_eq!((found.status, found.out.as_str()), (DONE, ""));
-            let expected = &MBOX[..MBOX.find("From c@x").expect("it is there")];
-            assert_eq!(std::fs::read_to_string(seen).expect("written"), expected);
-        }
-    }
-
-    #[test]
     fn mistakes_have_their_messages_and_statuses() {
         let usage = format!("\n\n{USAGE}\n\nTry mailinspect --help.\n");
         for (args, status, err) in [
