@@ -3,7 +3,6 @@
 
 use super::config::Config;
 use super::count_files::load_all;
-use super::echo::Echo;
 use super::failure::{Failure, Kind, output_failure};
 use super::inputs;
 use super::jobs::Reading;
@@ -11,12 +10,10 @@ use super::learn::INEXACT;
 use super::messages::MESSAGES;
 use super::signals::Signals;
 use super::threads;
-use crate::document::{Cutter, FeatureSink, LineState, ReadOptions};
-use crate::model::medium::Medium;
+use crate::document::ReadOptions;
 use crate::shards::collect::Counting;
 use crate::shards::counts::{CountSettings, Counts};
 use crate::shards::file;
-use crate::token::Feature;
 use dbacl_cli::output::Output;
 use dbacl_files::atomic_file::{self, Disk, Draft, SaveError};
 use std::io::{self, Write};
@@ -51,12 +48,16 @@ pub(super) fn count(
         (Some(counts), None) => counts.without_places(),
         (Some(counts), Some(place)) => counts.at_place(place),
         (None, _) => {
-            let mut counts = ShardCounts::new(reading, how, place.is_some(), signals);
-            counts.counting.start_shard(place.unwrap_or(0));
-            let mut reader = inputs::reader(reading, options, signals);
-            inputs::read(reading, signals, &mut reader, &mut counts, |_, _| Ok(()))?;
-            counts.counting.end_shard(reader.ending());
-            counts.counting.into_counts()
+            let mut counting = Counting::new(how, place.is_some());
+            counting.start_shard(place.unwrap_or(0));
+            let mut reader = inputs::reader(reading, options, signals).indented(reading.indented);
+            inputs::read(reading, signals, &mut reader, &mut counting, |_, _| {
+                signals.ignore_reload();
+                Ok(())
+            })?;
+            signals.ignore_reload();
+            counting.end_shard(reader.ending());
+            counting.into_counts()
         }
     };
     let too_many = "there are too many features or occurrences to count";
@@ -110,50 +111,5 @@ impl Write for Through<'_> {
 
     fn flush(&mut self) -> io::Result<()> {
         self.0.flush()
-    }
-}
-
-/// Counts the features of the inputs.
-pub(super) struct ShardCounts<'a> {
-    pub counting: Counting,
-    echo: Echo,
-    signals: &'a Signals,
-}
-
-impl<'a> ShardCounts<'a> {
-    /// Nothing counted yet.
-    pub(super) fn new(
-        reading: &Reading,
-        settings: CountSettings,
-        is_placed: bool,
-        signals: &'a Signals,
-    ) -> Self {
-        let echo = Echo { append: false, indented: reading.indented };
-        Self { counting: Counting::new(settings, is_placed), echo, signals }
-    }
-}
-
-impl FeatureSink for ShardCounts<'_> {
-    fn raw_line(&mut self, line: &mut Vec<u8>) -> io::Result<bool> {
-        if self.signals.take_reload() {
-            MESSAGES.signal("caught SIGUSR1 request, ignoring");
-        }
-        Ok(self.echo.is_processed(line))
-    }
-
-    fn text(&mut self, line: &[u8], state: LineState, cutter: &mut Cutter) -> io::Result<()> {
-        self.counting.text(line, state, cutter)
-    }
-
-    fn cut(&mut self, line: &mut Vec<u8>, medium: Medium, cutter: &mut Cutter) -> io::Result<()> {
-        self.counting.cut(line, medium, cutter)
-    }
-
-    fn feature(&mut self, feature: Feature<'_>) {
-        self.counting.feature(feature);
-    }
-
-    fn end_of_source(&mut self, name: &[u8], cutter: &mut Cutter) -> io::Result<()> {
-        self.counting.end_of_source(name, cutter)
     }
 }

@@ -493,9 +493,7 @@ impl Counting<'_> {
 
 impl FeatureSink for Counting<'_> {
     fn raw_line(&mut self, line: &mut Vec<u8>) -> io::Result<bool> {
-        if self.signals.take_reload() {
-            MESSAGES.signal("caught SIGUSR1 request, ignoring");
-        }
+        self.signals.ignore_reload();
         if std::mem::take(&mut self.at_start)
             && let Some(like_mail) = &mut self.like_mail
         {

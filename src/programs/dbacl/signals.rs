@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //! Signals as flags, which are checked before each line is read (spec text 12).
 
+use super::messages::MESSAGES;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1};
 use signal_hook::flag;
 use std::sync::Arc;
@@ -40,5 +41,11 @@ impl Signals {
     /// Whether categories should be loaded again; asks once per signal.
     pub(super) fn take_reload(&self) -> bool {
         self.reload.load(Ordering::Relaxed) && self.reload.swap(false, Ordering::Relaxed)
+    }
+    /// Says of such a signal that nothing is done, where there are no categories.
+    pub(super) fn ignore_reload(&self) {
+        if self.take_reload() {
+            MESSAGES.signal("caught SIGUSR1 request, ignoring");
+        }
     }
 }

@@ -4,7 +4,6 @@
 use super::failure::{Failure, Kind};
 use super::inputs;
 use super::jobs::Reading;
-use super::messages::MESSAGES;
 use super::signals::Signals;
 use crate::document::ReadOptions;
 use crate::shards::parallel::{Inputs, Interrupted, Watcher};
@@ -37,9 +36,7 @@ impl Watcher for Signals {
         progress::watch("reading", part, || {
             let mut pause = Duration::from_millis(1);
             while !has_ended() {
-                if self.take_reload() {
-                    MESSAGES.signal("caught SIGUSR1 request, ignoring");
-                }
+                self.ignore_reload();
                 std::thread::sleep(pause);
                 pause = (pause * 2).min(TICK);
             }
