@@ -346,6 +346,9 @@ fn verdicts_are_lines_for_people_and_tables_for_programs() {
     assert!(done.stdout.starts_with("ham ") && done.stdout.lines().count() == 1, "{done:?}");
     done.complains(1, "none");
     scratch.dbacl("--strict --mail-verdict none folder").complaint(66);
+    scratch.write("empty", "");
+    scratch.dbacl("--mail-verdict f empty").complains(0, "empty: there is no message in it");
+    scratch.dbacl_reading("--mail-verdict f", "").complains(0, "stdin: there is no message in it");
     scratch.dbacl("--mail-verdict f --format xml folder").complains(1, "--format needs one of");
 }
 

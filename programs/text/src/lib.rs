@@ -146,6 +146,10 @@ fn lock(replacing: &Replacing, path: &Path) -> Result<Lock, Failure> {
     if replacing.quiet {
         MESSAGES.be_quiet();
     }
+    if path == Path::new("-") {
+        let text = "a model cannot be written to standard output: give the name of a file";
+        return Err(Failure::new(status::USAGE, &text));
+    }
     let (name, seconds) = (path.display(), replacing.lock_timeout);
     let patience = Patience { limit: Duration::from_secs(seconds), stop: &AtomicBool::new(false) };
     let lock = Lock::take(&beside(path, ".learning"), patience, &mut || MESSAGES.waiting(path));

@@ -154,12 +154,13 @@ fn summary(trained: &Trained) -> String {
     let Trained { errors, judged, .. } = *trained;
     #[allow(clippy::cast_precision_loss)] // numbers of documents
     let share = 100.0 * errors as f64 / judged.max(1) as f64;
-    let mut text = format!(
-        "{} documents of {} labels; {errors} errors in {judged} ({share:.2} %) that were not \
-         learned from\n",
-        trained.documents,
-        trained.labels.len(),
-    );
+    let tested = if judged == 0 {
+        "none was kept apart to test with".to_owned()
+    } else {
+        format!("{errors} errors in {judged} ({share:.2} %) that were not learned from")
+    };
+    let mut text =
+        format!("{} documents of {} labels; {tested}\n", trained.documents, trained.labels.len());
     for (name, value) in &trained.chosen {
         // writing to a String cannot fail
         let _ = writeln!(text, "{name}: {value}");

@@ -42,10 +42,19 @@ pub(crate) fn run(
     let operands = if operands.is_empty() { &stdin } else { operands };
     let mut failed = None;
     for operand in operands {
-        let read = |rows: &mut Rows<'_>| {
+        let read = |rows: &mut Rows<'_>| -> Result<(), Failure> {
             let mail = mail_at(String::new(), OsStr::new(operand))?;
-            let mut add = |place: &str, mail: Vec<u8>| rows.add(place, &mail);
-            each_message((&mail, folder), &signals.stop, &mut warn, &mut add)
+            let mut is_empty = true;
+            let mut add = |place: &str, mail: Vec<u8>| {
+                is_empty = false;
+                rows.add(place, &mail)
+            };
+            each_message((&mail, folder), &signals.stop, &mut warn, &mut add)?;
+            if is_empty {
+                let place = shown(&operand.to_string_lossy());
+                MESSAGES.warning(&format!("{place}: there is no message in it"));
+            }
+            Ok(())
         };
         if let Err(failure) = read(&mut rows) {
             if matches!(failure.kind, Kind::ClosedPipe | Kind::Write | Kind::Interrupted) {
@@ -62,6 +71,11 @@ pub(crate) fn run(
         MESSAGES.warning(&format!("{many}: dbacl --mail-ask {folder} MAIL"));
     }
     failed.map_or(Ok(0), Err)
+}
+
+/// A place as it is printed.
+fn shown(place: &str) -> String {
+    place.replacen(STDIN, "stdin", 1)
 }
 
 /// The lines that are printed.
@@ -94,7 +108,7 @@ impl Rows<'_> {
 
     /// Prints the verdict on a message, which is at `place`.
     fn add(&mut self, place: &str, mail: &[u8]) -> Result<(), Failure> {
-        let place = place.replacen(STDIN, "stdin", 1);
+        let place = shown(place);
         let (verdict, reasons) = if self.with_reasons {
             self.filter.reasons(mail, None)?
         } else {
