@@ -13,17 +13,14 @@ use std::ops::Range;
 /// Bytes of a run of text.
 const RUN: usize = 4;
 
-/// What is known of a word or a tag: its bits, how many features they come from, and how often it
-/// was there. The first number says how many others came before it.
-type Sum = (usize, f64, usize, u32);
-
 /// Adds up the evidence of a document's features by words and tags. Features come in the order of
 /// the text.
 #[derive(Default)]
 pub(super) struct Runs {
     /// Whether the features of text overlap, and are not words.
     do_overlap: bool,
-    sums: HashMap<Vec<u8>, Sum>,
+    places: HashMap<Vec<u8>, usize>,
+    found: Vec<Evidence>,
     /// The line of text so far, put together from overlapping runs.
     text: Vec<u8>,
     /// The bits of each run of the line, with the place in the line whose word gets them.
@@ -71,21 +68,20 @@ impl Runs {
     }
 
     fn count(&mut self, text: &[u8], bits: f64, features: usize) {
-        let place = self.sums.len();
-        let sum = self.sums.entry_ref(text).or_insert((place, 0.0, 0, 0));
-        sum.1 += bits;
-        sum.2 += features;
-        sum.3 += 1;
+        let place = *self.places.entry_ref(text).or_insert(self.found.len());
+        if place == self.found.len() {
+            self.found.push(Evidence { text: text.to_vec(), bits: 0.0, features: 0, times: 0 });
+        }
+        let own = &mut self.found[place];
+        own.bits += bits;
+        own.features += features;
+        own.times += 1;
     }
 
     /// The evidence of each word and tag, in the order of their first appearance.
     pub(super) fn finish(mut self) -> Vec<Evidence> {
         self.end_line();
-        let mut all: Vec<(Vec<u8>, Sum)> = self.sums.into_iter().collect();
-        all.sort_unstable_by_key(|&(_, (place, ..))| place);
-        let each = all.into_iter();
-        each.map(|(text, (_, bits, features, times))| Evidence { text, bits, features, times })
-            .collect()
+        self.found
     }
 }
 

@@ -23,7 +23,8 @@ pub(super) fn of_counts(
     limit: Duration,
     signals: &Signals,
 ) -> Result<Option<Lock>, Failure> {
-    match take(counts, ".learning", limit, signals) {
+    let patience = Patience { limit, stop: &signals.stop };
+    match lock(counts, ".learning", patience, &mut || MESSAGES.waiting(counts)) {
         Ok(lock) => Ok(Some(lock.vanishing())),
         Err(MailFilterError::Unlockable { lock, .. }) => {
             if std::fs::symlink_metadata(&lock).is_ok_and(|found| !is_own_lock(&found)) {
@@ -44,14 +45,4 @@ pub(super) fn of_counts(
 fn is_own_lock(found: &Metadata) -> bool {
     let is_own = found.uid() == rustix::process::geteuid().as_raw();
     is_own && found.is_file() && found.len() == 0
-}
-
-fn take(
-    file: &Path,
-    ending: &str,
-    limit: Duration,
-    signals: &Signals,
-) -> Result<Lock, MailFilterError> {
-    let patience = Patience { limit, stop: &signals.stop };
-    lock(file, ending, patience, &mut || MESSAGES.waiting(file))
 }
