@@ -27,7 +27,7 @@ type Result<T, E = MailFilterError> = std::result::Result<T, E>;
 
 /// What is to be done with documents.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum ChangeKind {
+pub(crate) enum ChangeKind {
     /// Learn them.
     Learn,
     /// Forget that they were learned.

@@ -315,15 +315,6 @@ impl MailFilter {
         self.change(ChangeKind::Correct, label, &mut in_memory(documents))
     }
 
-    /// The same with the messages in the files and folders at these places, or on standard input if
-    /// there are none.
-    ///
-    /// # Errors
-    /// Mail that cannot be read; else as for [`Self::learn`].
-    pub(crate) fn correct_mail(&mut self, label: &str, places: &[PathBuf]) -> Result<ChangeReport> {
-        self.change_by_mail(ChangeKind::Correct, label, places)
-    }
-
     /// Forgets that a document was learned as `label` (`dbacl --mail-forget`): every file is then
     /// byte-identical to one that never contained the document. The whole set is fitted again,
     /// which takes as long for many documents as for one.
@@ -344,15 +335,6 @@ impl MailFilter {
         documents: impl IntoIterator<Item = &'d [u8]>,
     ) -> Result<ChangeReport> {
         self.change(ChangeKind::Forget, label, &mut in_memory(documents))
-    }
-
-    /// The same with the messages in the files and folders at these places, or on standard input if
-    /// there are none.
-    ///
-    /// # Errors
-    /// Mail that cannot be read; else as for [`Self::learn`].
-    pub(crate) fn forget_mail(&mut self, label: &str, places: &[PathBuf]) -> Result<ChangeReport> {
-        self.change_by_mail(ChangeKind::Forget, label, places)
     }
 
     /// Forgets a document under whatever label it was learned once; the document itself is not
@@ -382,7 +364,12 @@ impl MailFilter {
         Ok(true)
     }
 
-    fn change_by_mail(
+    /// Changes the filter by the messages in the files and folders at these places, or on standard
+    /// input if there are none.
+    ///
+    /// # Errors
+    /// Mail that cannot be read; else as for [`Self::learn`].
+    pub(crate) fn change_by_mail(
         &mut self,
         kind: ChangeKind,
         label: &str,

@@ -43,6 +43,7 @@ mod runs;
 mod weighing;
 
 pub(crate) use asking::{Question, each_message};
+pub(crate) use change::ChangeKind;
 pub use error::MailFilterError;
 pub use filter_folder::{FilterOpenError, FilterPlace};
 pub use mail_filter::MailFilter;

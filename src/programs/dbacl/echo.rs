@@ -15,16 +15,11 @@ pub(super) struct Echo {
 }
 
 impl Echo {
-    /// Whether a line is to be processed; with [`Self::indented`] it loses its blank.
-    pub(super) fn is_processed(self, line: &mut Vec<u8>) -> bool {
-        !self.indented || take_blank(line)
-    }
-
     /// Shows a line as asked for; returns whether it is to be processed. With [`Self::indented`]
     /// the line loses its blank; other lines are shown with the `(null)` that dbacl 1.14.1 prints
     /// (case text/append-and-indent).
     pub(super) fn raw_line(self, line: &mut Vec<u8>, output: &mut Output) -> io::Result<bool> {
-        let process = self.is_processed(line);
+        let process = !self.indented || take_blank(line);
         if self.append {
             let out = output.buffer();
             if process {

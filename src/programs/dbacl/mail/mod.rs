@@ -25,7 +25,7 @@ use crate::fit::joint::FitNote;
 use crate::fit::thresholds::Caution;
 use crate::sets::fitting::Learned;
 use crate::sets::learn_folders;
-use crate::sets::{ChangeReport, MailLearnOptions, Outcome, Reasons};
+use crate::sets::{ChangeKind, ChangeReport, MailLearnOptions, Outcome, Reasons};
 use crate::sets::{MailFilter, MailFilterError, MailFilterOptions, MailFolder, OpenFilter};
 use dbacl_cli::names::lossy;
 use dbacl_cli::output::Output;
@@ -239,8 +239,7 @@ pub(super) fn correct(
         return usage("--mail-correct needs the filter's folder and what the message is");
     };
     let label = lossy(label.as_bytes());
-    let report =
-        change(folder, places, lock_timeout, |set, places| set.correct_mail(&label, places));
+    let report = change(folder, (ChangeKind::Correct, &label), places, lock_timeout);
     let report = report.map_err(|mut failure| {
         let is_forgotten = matches!(label.as_str(), "forget" | "unlearn");
         failure.lines.extend(is_forgotten.then(|| FORGET.to_owned()));
@@ -264,8 +263,7 @@ pub(super) fn forget(
         );
     };
     let label = lossy(label.as_bytes());
-    let report =
-        change(folder, places, lock_timeout, |set, places| set.forget_mail(&label, places))?;
+    let report = change(folder, (ChangeKind::Forget, &label), places, lock_timeout)?;
     let mut outcomes = report.documents.iter().map(|one| &one.outcome);
     if outcomes.clone().all(|one| *one == Outcome::Empty) {
         return Err(no_word(places));
@@ -284,9 +282,9 @@ fn no_word(places: &[OsString]) -> Failure {
 /// Changes the filter in `folder` by the mail at these places.
 fn change(
     folder: &Path,
+    (kind, label): (ChangeKind, &str),
     places: &[OsString],
     lock_timeout: Duration,
-    change: impl FnOnce(&mut MailFilter, &[PathBuf]) -> Result<ChangeReport, MailFilterError>,
 ) -> Result<ChangeReport, Failure> {
     let is_typed = places.is_empty() && io::stdin().is_terminal();
     let places: Vec<PathBuf> = places.iter().map(PathBuf::from).collect();
@@ -294,7 +292,7 @@ fn change(
     let report = watched("fitting", !is_typed, || -> Result<_, Failure> {
         let mut set = MailFilter::open_to_change(folder, &options)?;
         set.warnings().iter().for_each(|warning| MESSAGES.warning(&warning.0));
-        Ok(change(&mut set, &places)?)
+        Ok(set.change_by_mail(kind, label, &places)?)
     })?;
     report.warnings.iter().for_each(|warning| MESSAGES.warning(&warning.0));
     Ok(report)
