@@ -154,14 +154,9 @@ fn power(messages: usize) -> f64 {
 }
 
 /// The number of the greatest score; of equal ones the first.
-pub(crate) fn best(scores: &[f64]) -> usize {
-    let mut best = 0;
-    for (at, &score) in scores.iter().enumerate() {
-        if score > scores[best] {
-            best = at;
-        }
-    }
-    best
+pub(crate) fn best<T: PartialOrd>(scores: &[T]) -> usize {
+    let better = |best: usize, at: usize| if scores[at] > scores[best] { at } else { best };
+    (0..scores.len()).reduce(better).unwrap_or(0)
 }
 
 /// The number of the greatest score but that of `label`; of equal ones the first.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //! Scores of documents that were left out of a fit → how scores become probabilities and labels.
 
+use crate::fit::blocks::best;
 use crate::linear::{Calibration, Sample, calibrate};
 use crate::text::none;
 use crate::text::table::Scale;
@@ -26,7 +27,7 @@ impl Cut<'_> {
     pub(super) fn is_right(&self, has_several: bool) -> bool {
         let number = |place: usize| u32::try_from(place).unwrap_or(u32::MAX);
         if !has_several {
-            return self.labels.contains(&number(best_of(&self.scores)));
+            return self.labels.contains(&number(best(&self.scores)));
         }
         let mut scores = self.scores.iter().enumerate();
         scores.all(|(k, &score)| self.labels.contains(&number(k)) == (score > 0.0))
@@ -37,17 +38,6 @@ impl Cut<'_> {
         calibration.apply(&mut scores, f64::from(self.known), priors);
         scores
     }
-}
-
-/// The place of the highest number, the first of equal ones.
-fn best_of<T: PartialOrd + Copy>(numbers: &[T]) -> usize {
-    let mut best = 0;
-    for (at, number) in numbers.iter().enumerate() {
-        if *number > numbers[best] {
-            best = at;
-        }
-    }
-    best
 }
 
 /// How scores become probabilities, where `priors` are the shares of the labels. Labels are chosen
@@ -105,8 +95,8 @@ fn sparing(cuts: &[Cut<'_>], priors: &[f64], mut found: Calibration) -> Calibrat
     let whole = || cuts.iter().filter(|cut| cut.words == 0);
     let without = whole().filter(|cut| !cut.is_right(false)).count();
     let is_wrong = |cut: &Cut<'_>, calibration: &Calibration| {
-        let best = best_of(&cut.probabilities(calibration, priors));
-        cut.labels.first().is_none_or(|&label| best != label as usize)
+        let found = best(&cut.probabilities(calibration, priors));
+        cut.labels.first().is_none_or(|&label| found != label as usize)
     };
     while found.prior > 0.1 && whole().filter(|cut| is_wrong(cut, &found)).count() > without {
         found.prior /= 1.5;
@@ -132,16 +122,16 @@ fn shift_for_f1(cuts: &[Cut<'_>], scale: &Scale) -> f64 {
         for (found, truth) in &whole {
             let preference = |(p, prior): (&f64, &f64)| p * exp(-shift * log(prior.max(1e-12)));
             let preferences: Vec<f64> = found.iter().zip(&scale.priors).map(preference).collect();
-            let best = best_of(&preferences);
-            hits[best] += u32::from(best == *truth as usize);
-            seen[best] += 1;
+            let label = best(&preferences);
+            hits[label] += u32::from(label == *truth as usize);
+            seen[label] += 1;
             seen[*truth as usize] += 1;
         }
         let each = hits.iter().zip(&seen).filter(|(_, seen)| **seen > 0);
         each.map(|(&hits, &seen)| 2.0 * f64::from(hits) / f64::from(seen)).sum::<f64>()
     };
     let tried = [0.0, 0.25, 0.5, 0.75, 1.0].map(f1);
-    0.25 * real(best_of(&tried))
+    0.25 * real(best(&tried))
 }
 
 /// From which probability a text has a label: one half, or what is best for F1.
