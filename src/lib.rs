@@ -192,9 +192,9 @@ pub use crate::shards::counts::Counts;
 pub use crate::shards::part::PartCounter;
 
 // Category files.
-pub use crate::category::header::{Header, HeaderFault};
+pub use crate::category::header::{Fault, Header};
 pub use crate::category::mapped::{MappedCategory, open as open_category};
-pub use crate::category::reader::{Category, Fault, StoredSlot};
+pub use crate::category::reader::{Category, StoredSlot};
 pub use dbacl_numeric::quantize::QuantWeight;
 
 // Files of models.

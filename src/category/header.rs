@@ -39,14 +39,18 @@ pub struct Header {
     pub scheme: Option<Scheme>,
 }
 
-/// Why a header cannot be read.
+/// Why bytes are not a category.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum HeaderFault {
+pub enum Fault {
     /// The first line is not that of a category file of this version.
     Foreign,
-    /// The line with this number in messages of dbacl 1.14.1 cannot be read, or has an impossible
-    /// value.
+    /// The line of the header with this number in messages of dbacl 1.14.1 cannot be read, or has
+    /// an impossible value.
     Line(u8),
+    /// The digram table is cut short.
+    Digrams,
+    /// The slots are cut short.
+    Slots,
 }
 
 /// The largest absolute value of the log-partition, nats, that a category can have: 7 orders of
@@ -143,11 +147,11 @@ impl Header {
     ///
     /// # Errors
     /// The line that cannot be read. Sizes are checked for plausibility, not against the file.
-    pub(crate) fn parse(bytes: &[u8]) -> Result<ParsedHeader, HeaderFault> {
+    pub(crate) fn parse(bytes: &[u8]) -> Result<ParsedHeader, Fault> {
         let mut lines = Lines { bytes, at: 0 };
         let first = lines.next().unwrap_or_default();
         if ![MAGIC, UNICODE_MAGIC].iter().any(|magic| first.starts_with(magic)) {
-            return Err(HeaderFault::Foreign);
+            return Err(Fault::Foreign);
         }
         let mut header = Self {
             reference_only: first.strip_suffix(b"\n").unwrap_or(first).ends_with(b" (ref)"),
@@ -203,7 +207,7 @@ impl Header {
         }
         // A first line that does not suit the settings is invalid.
         if !first.starts_with(header.magic()) {
-            return Err(HeaderFault::Foreign);
+            return Err(Fault::Foreign);
         }
         Ok(ParsedHeader { header, patterns, length: lines.at })
     }
@@ -239,8 +243,8 @@ impl<'a> Lines<'a> {
         &mut self,
         number: u8,
         read: impl FnOnce(&mut Scan<'a>) -> Option<()>,
-    ) -> Result<(), HeaderFault> {
-        read(&mut Scan(self.next().unwrap_or_default())).ok_or(HeaderFault::Line(number))
+    ) -> Result<(), Fault> {
+        read(&mut Scan(self.next().unwrap_or_default())).ok_or(Fault::Line(number))
     }
 }
 
@@ -340,7 +344,7 @@ mod tests {
         for (one, other) in [(UNICODE_MAGIC, MAGIC), (MAGIC, UNICODE_MAGIC)] {
             let settings = if one == MAGIC { written(&example()) } else { text.clone() };
             let false_line = [other, settings.strip_prefix(one).unwrap()].concat();
-            assert_eq!(Header::parse(&false_line).unwrap_err(), HeaderFault::Foreign);
+            assert_eq!(Header::parse(&false_line).unwrap_err(), Fault::Foreign);
         }
     }
 
@@ -348,16 +352,16 @@ mod tests {
     fn faults_carry_the_number_of_their_line() {
         let text = String::from_utf8(example().text(b"x", &[])).unwrap();
         for (from, to, fault) in [
-            ("1.14.1", "1.14", HeaderFault::Foreign),
-            ("max_order 3", "max_order x", HeaderFault::Line(2)),
-            ("max_order 3", "max_order 8", HeaderFault::Line(2)),
-            ("logZ -1.500000", "logZ -1e30", HeaderFault::Line(2)),
-            ("logZ -1.500000", "logZ 20000", HeaderFault::Line(2)),
-            ("logZ -1.500000", "logZ nan", HeaderFault::Line(2)),
-            ("logZ -1.500000", "logZ -inf", HeaderFault::Line(2)),
-            ("hash_size 15", "hash_size 40", HeaderFault::Line(3)),
-            ("# shannon", "# shannan", HeaderFault::Line(8)),
-            ("beta", "bete", HeaderFault::Line(10)),
+            ("1.14.1", "1.14", Fault::Foreign),
+            ("max_order 3", "max_order x", Fault::Line(2)),
+            ("max_order 3", "max_order 8", Fault::Line(2)),
+            ("logZ -1.500000", "logZ -1e30", Fault::Line(2)),
+            ("logZ -1.500000", "logZ 20000", Fault::Line(2)),
+            ("logZ -1.500000", "logZ nan", Fault::Line(2)),
+            ("logZ -1.500000", "logZ -inf", Fault::Line(2)),
+            ("hash_size 15", "hash_size 40", Fault::Line(3)),
+            ("# shannon", "# shannan", Fault::Line(8)),
+            ("beta", "bete", Fault::Line(10)),
         ] {
             let damaged = text.replacen(from, to, 1);
             assert_eq!(Header::parse(damaged.as_bytes()), Err(fault), "{from} -> {to}");

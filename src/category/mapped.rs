@@ -7,8 +7,8 @@
 //! new file over it. Other programs may, and a process that reads what was cut off is killed. So
 //! files of any size are read unless a map is asked for.
 
-use super::header::HeaderFault;
-use super::reader::{Category, Fault};
+use super::header::Fault;
+use super::reader::Category;
 use crate::alloc_hints::is_available;
 use crate::error::{Error, Result};
 use dbacl_files::reading::open_known;
@@ -68,10 +68,8 @@ pub(crate) unsafe fn map(path: &Path, see: impl FnOnce(&Metadata)) -> Result<Map
 /// The error that says what is wrong with the file at `path`.
 pub(crate) fn error_of(fault: Fault, path: &Path) -> Error {
     match fault {
-        Fault::Header(HeaderFault::Foreign) => Error::NotACategory { path: path.to_path_buf() },
-        Fault::Header(HeaderFault::Line(line)) => {
-            Error::BadHeader { path: path.to_path_buf(), line }
-        }
+        Fault::Foreign => Error::NotACategory { path: path.to_path_buf() },
+        Fault::Line(line) => Error::BadHeader { path: path.to_path_buf(), line },
         Fault::Digrams => Error::CutInDigrams { path: path.to_path_buf() },
         Fault::Slots => Error::CutInTable { path: path.to_path_buf() },
     }

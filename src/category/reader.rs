@@ -2,7 +2,7 @@
 //! Reads a category in place. It is checked once when it is opened; after that every look-up is in
 //! bounds.
 
-use super::header::{Header, HeaderFault, ParsedHeader};
+use super::header::{Fault, Header, ParsedHeader};
 use super::layout::{ANY_MAGIC, DIGRAM_BYTES, SLOT_BYTES, WEIGHT_BYTES};
 use crate::alloc_hints::prefetch;
 use crate::error::Error;
@@ -15,17 +15,6 @@ use dbacl_numeric::quantize::QuantWeight;
 use std::fmt;
 use std::io::{self, Write};
 use std::path::Path;
-
-/// Why bytes are not a category.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Fault {
-    /// The header cannot be read.
-    Header(HeaderFault),
-    /// The digram table is cut short.
-    Digrams,
-    /// The slots are cut short.
-    Slots,
-}
 
 /// A learned category over any bytes: a vector, a slice or a memory map.
 pub struct Category<D> {
@@ -64,9 +53,7 @@ impl<D: AsRef<[u8]>> Category<D> {
     /// [`Fault`] says which part does not hold.
     pub fn new(bytes: D) -> Result<Self, Fault> {
         let all = bytes.as_ref();
-        let ParsedHeader { header, patterns, length } =
-            Header::parse(all).map_err(Fault::Header)?;
-        let digrams = length;
+        let ParsedHeader { header, patterns, length: digrams } = Header::parse(all)?;
         let slots = digrams + DIGRAM_BYTES;
         if all.len() < slots {
             return Err(Fault::Digrams);

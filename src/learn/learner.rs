@@ -5,7 +5,7 @@ use super::counter::Counter;
 use super::options::LearnOptions;
 use super::state::LearningState;
 use super::table::Table;
-use super::{LearnSettings, LearnedModel};
+use super::{LearnSettings, Progress, finish};
 use crate::category::mapped::in_memory;
 use crate::category::reader::Category;
 use crate::document::{FeatureReader, FilteredText};
@@ -122,8 +122,9 @@ pub(crate) fn conclude(
         warnings.push(warning);
     }
     let mut warn = |warning| warnings.push(warning);
-    let order = state.max_order;
-    let model = LearnedModel::of(&mut state, settings, order, &mut warn)?;
+    let progress = &mut Progress::silent();
+    let digrams = settings.reference.measure(&state.characters, progress, &mut warn)?;
+    let model = finish(&mut state, settings, digrams, None, progress, &mut warn)?;
     let category = in_memory(model.to_bytes(b"category", patterns, &state.table))?;
     Ok(Learned { category, warnings })
 }

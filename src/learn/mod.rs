@@ -54,36 +54,6 @@ pub(crate) struct LearnedModel {
 }
 
 impl LearnedModel {
-    /// Measures and fits what was counted. Counts without features make a category of `order` in
-    /// which no feature has a weight.
-    ///
-    /// # Errors
-    /// A number that leaves the range of the formulas.
-    pub(crate) fn of(
-        state: &mut LearningState,
-        settings: &LearnSettings,
-        order: u8,
-        warnings: WarningSink<'_>,
-    ) -> Result<Self> {
-        let progress = &mut Progress::silent();
-        let digrams = settings.reference.measure(&state.characters, progress, warnings)?;
-        if state.used == 0 {
-            // Nothing was learned: no feature has a weight.
-            let header = Header {
-                reference_only: state.options.has(ModelOption::ReferenceOnly),
-                max_order: order,
-                bits: state.table.bits(),
-                // A medium without features has the mass 1/16, as in `fit::class_masses`.
-                log_masses: [dbacl_numeric::elementary::log(16.0); MEDIA],
-                options: settings.options,
-                scheme: Some(settings.scheme),
-                ..Header::default()
-            };
-            return Ok(Self { header, digrams });
-        }
-        finish(state, settings, digrams, None, progress, warnings)
-    }
-
     /// The bytes of the category file, as [`Self::write`] writes them.
     pub(crate) fn to_bytes(&self, name: &[u8], patterns: &[Vec<u8>], table: &Table) -> Vec<u8> {
         let mut bytes = Vec::new();
