@@ -117,7 +117,7 @@ pub(super) fn settings() -> LearnSettings {
 fn empty_dump() -> &'static [u8] {
     static DUMP: OnceLock<Vec<u8>> = OnceLock::new();
     DUMP.get_or_init(|| {
-        let state = LearningState::new(3, ModelOptions::default(), Scheme::Alpha, 0);
+        let state = LearningState::new(&settings());
         let mut bytes = Vec::new();
         let flags = memory_dump::RunFlags::default();
         memory_dump::write(&mut bytes, &state, flags).expect("a vector takes all");
@@ -145,7 +145,7 @@ pub fn learning_state(data: &[u8]) {
         return;
     };
     let settings = settings();
-    let mut state = LearningState::new(3, settings.options, settings.scheme, 0);
+    let mut state = LearningState::new(&settings);
     let mut max_bits = settings.max_bits;
     memory_dump::merge(&mut state, &dump.state, &mut max_bits, &mut |_| {});
     for mut state in [state, dump.state] {

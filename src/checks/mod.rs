@@ -199,7 +199,6 @@ pub fn pattern(data: &[u8]) {
 pub fn counts(data: &[u8]) {
     use crate::learn::LearnSettings;
     use crate::learn::counter::Counter;
-    use crate::learn::state::LearningState;
     use crate::shards::counts::{Counts, Documents};
     use crate::shards::file::{self, CountsFile};
     use crate::shards::replay::{Order, replay, replay_file};
@@ -240,8 +239,7 @@ pub fn counts(data: &[u8]) {
         for (order, is_file) in
             [(Order::Appearance, false), (Order::Appearance, true), (Order::Canonical, false)]
         {
-            let state = LearningState::new(6, how.options, how.scheme, 0);
-            let mut counter = Counter::new(state, &settings, false);
+            let mut counter = Counter::empty(&settings);
             let replayed = if is_file {
                 let file = CountsFile::open(sealed.clone());
                 file.map_err(Into::into).and_then(|file| replay_file(file, order, &mut counter))

@@ -146,6 +146,11 @@ impl LearningState {
 }
 
 impl Counter {
+    /// A counter without features.
+    pub(crate) fn empty(settings: &LearnSettings) -> Self {
+        Self::new(LearningState::new(settings), settings, false)
+    }
+
     /// Continues counting in `state`. With `say_growth`, the note of dbacl 1.14.1 about the growing
     /// list of a document's tokens is given.
     pub(crate) fn new(
@@ -496,18 +501,18 @@ impl FeatureSink for Counter {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::settings::{ModelOptions, Scheme};
+    use crate::model::settings::ModelOptions;
 
     /// As in damaged counts: the table has a feature that the list of texts lacks, so the number in
     /// its slot is a medium and not that of a word.
     #[test]
     fn features_that_the_list_lacks_are_not_taken_for_words() {
         let options = ModelOptions::default().with(ModelOption::Text);
-        let mut state = LearningState::new(3, options, Scheme::Alpha, 0);
+        let settings = LearnSettings::plain(3, None, options);
+        let mut state = LearningState::new(&settings);
         let (id, head) = (FeatureId(1), Head::new(1, 7));
         state.table.set(1, Cell { id, count: 1, head, suffix: FeatureId(0) });
         state.used = 1;
-        let settings = LearnSettings::plain(3, None, options);
         assert!(!Counter::new(state, &settings, false).expect_words(1));
     }
 }

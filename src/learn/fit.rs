@@ -339,13 +339,13 @@ pub(crate) fn class_masses(state: &LearningState, log_partition: f64) -> [f64; M
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::settings::{ModelOptions, Scheme};
+    use crate::model::settings::ModelOptions;
 
     #[test]
     fn counts_with_a_highest_order_of_zero_are_fitted() {
         let options = ModelOptions::default().with(ModelOption::Multinomial);
         let settings = LearnSettings::plain(3, None, options);
-        let mut state = LearningState::new(3, options, Scheme::Alpha, 0);
+        let mut state = LearningState::new(&settings);
         assert_eq!(state.max_order, 0);
         let digrams = DigramTable::zero();
         let fitted = fit(&mut state, &settings, &digrams, None, &mut Progress::silent());

@@ -138,9 +138,7 @@ pub(crate) fn empty_counter(options: &LearnOptions) -> Result<Counter> {
     if !Table::fits_in_memory(settings.bits) {
         return Err(Error::OutOfMemory { what: format!("2^{} features", settings.bits) });
     }
-    let LearnSettings { bits, options: model, scheme, min_count, .. } = *settings;
-    let state = LearningState::new(bits, model, scheme, min_count);
-    Ok(Counter::new(state, settings, false))
+    Ok(Counter::empty(settings))
 }
 
 #[cfg(test)]

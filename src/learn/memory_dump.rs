@@ -147,10 +147,8 @@ pub(crate) fn read(bytes: &[u8]) -> Result<Dump, DumpFault> {
         return Err(DumpFault::Damaged("its first line does not go with how text was read"));
     }
     let min_count = LE::read_i32(&record[at::MIN_COUNT..]);
-    let mut state = LearningState::new(0, options, scheme, min_count);
-    state.table = table;
+    let mut state = LearningState::of(table, TokenList::Texts(tokens), options, scheme, min_count);
     state.characters.cells_mut().copy_from_slice(&cells);
-    state.tokens = TokenList::Texts(tokens);
     state.max_order = max_order;
     LE::read_u32_into(&record[at::TOTALS..at::TOTALS + 4 * ORDERS], &mut state.total_of);
     LE::read_u32_into(&record[at::UNIQUES..at::UNIQUES + 4 * ORDERS], &mut state.unique);
@@ -302,11 +300,12 @@ pub(crate) fn merge(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::learn::LearnSettings;
 
     #[test]
     fn other_first_lines_are_refused() {
         let options = ModelOptions::default().with(ModelOption::MailUnicode);
-        let state = LearningState::new(3, options, Scheme::Alpha, 0);
+        let state = LearningState::new(&LearnSettings::plain(3, None, options));
         let mut bytes = Vec::new();
         write(&mut bytes, &state, RunFlags::default()).unwrap();
         assert!(read(&bytes).is_ok());

@@ -156,7 +156,6 @@ impl TermList {
 mod tests {
     use super::*;
     use crate::learn::LearnSettings;
-    use crate::learn::state::LearningState;
     use crate::model::medium::Medium;
     use crate::model::settings::{ModelOption, ModelOptions, Scheme};
     use crate::token::tokenizer::Tokenizer;
@@ -164,8 +163,7 @@ mod tests {
     fn counter(order: u8, bits: u8, max_bits: Option<u8>) -> Counter {
         let options = ModelOptions::default().with(ModelOption::Text);
         let settings = LearnSettings::plain(bits, max_bits, options);
-        let state = LearningState::new(bits, options, Scheme::Alpha, 0);
-        let mut counter = Counter::new(state, &settings, false);
+        let mut counter = Counter::empty(&settings);
         assert!(counter.expect_words(order));
         counter
     }

@@ -125,14 +125,13 @@ mod tests {
     use crate::learn::state::Sampled;
     use crate::model::settings::{ModelOption, ModelOptions};
     use crate::token::id::FeatureId;
-    use dbacl_words::Scheme;
 
     /// Three documents with entropies of 1, 2 and 3 nats: their variance as a sample is 1.
     #[test]
     fn variances_are_those_of_samples() {
         let mut options = ModelOptions::default();
         options.insert(ModelOption::Entropy);
-        let mut state = LearningState::new(5, options, Scheme::Alpha, 0);
+        let mut state = LearningState::new(&LearnSettings::plain(5, None, options));
         state.documents = 3;
         (state.negative_entropy_sum, state.squared_entropy_sum) = (-6.0, 14.0);
         let sampled = |entropy| Sampled { ids: vec![FeatureId(1)], entropy };

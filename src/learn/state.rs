@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //! The counts of learning so far: everything that an online dump holds.
 
+use super::LearnSettings;
 use super::table::{Cell, Head, Table};
 use super::tokens::TokenList;
 use crate::error::Warning;
@@ -142,8 +143,9 @@ impl<T, L> LearningState<T, L> {
 }
 
 impl LearningState {
-    /// Nothing counted yet, in a table of 2^`bits` slots.
-    pub(crate) fn new(bits: u8, options: ModelOptions, scheme: Scheme, min_count: i32) -> Self {
+    /// Nothing counted yet.
+    pub(crate) fn new(settings: &LearnSettings) -> Self {
+        let LearnSettings { bits, options, scheme, min_count, .. } = *settings;
         let table = Table::new(bits, options.has(ModelOption::Entropy));
         Self::of(table, TokenList::Texts(Vec::new()), options, scheme, min_count)
     }

@@ -14,7 +14,6 @@ use crate::input::source::{self, Operand, Source};
 use crate::learn::LearnSettings;
 use crate::learn::counter::Counter;
 use crate::learn::merge::SMALLEST_BITS;
-use crate::learn::state::LearningState;
 use crate::learn::table::MAX_BITS;
 use crate::model::settings::ModelOption;
 use dbacl_files::reading::{open_known, open_regular, read_beginning};
@@ -86,9 +85,7 @@ impl Inputs<'_> {
                 settings.bits = learning.bits.max(SMALLEST_BITS);
                 settings.max_bits = Some(bits.saturating_add(MORE_BITS).min(MAX_BITS));
             }
-            let LearnSettings { bits, options, scheme, min_count, .. } = settings;
-            let state = LearningState::new(bits, options, scheme, min_count);
-            let mut counter = Counter::new(state, &settings, false);
+            let mut counter = Counter::empty(&settings);
             counter.expect_words(self.reading.order).then_some(counter)
         };
         let Some(read) = self.read_parts(&parts, size, begin)? else { return Ok(None) };

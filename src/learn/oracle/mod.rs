@@ -104,9 +104,7 @@ impl Run {
     /// Nothing counted yet. Below 30, `most_words` is how many words are numbered at most; with
     /// `forgets` the order of first appearance is not kept.
     fn counter(&self, most_words: usize, forgets: bool) -> Counter {
-        let LearnSettings { bits, options, min_count, .. } = self.settings;
-        let state = LearningState::new(bits, options, Scheme::Alpha, min_count);
-        let mut counter = Counter::new(state, &self.settings, false);
+        let mut counter = Counter::empty(&self.settings);
         if forgets {
             counter.forget_appearances();
         }

@@ -300,8 +300,7 @@ fn initial_state(
         let text = format!("not enough memory for 2^{} features (-h)", settings.bits);
         return Err(Failure::new(Kind::Internal, text));
     }
-    let mut state =
-        LearningState::new(settings.bits, settings.options, settings.scheme, settings.min_count);
+    let mut state = LearningState::new(settings);
     let say = |output: &mut Output, loaded: bool, path: &Path| {
         if config.form.verbose {
             let verb = if loaded { "loaded " } else { "couldn't load " };
