@@ -10,7 +10,6 @@
 //! slot order of the table that [`Pair`] stands for.
 
 use crate::category::header::Header;
-use crate::token::id::FeatureId;
 use dbacl_numeric::elementary::{exp, log};
 use dbacl_numeric::parse::{strtof, strtol};
 
@@ -123,9 +122,10 @@ struct PairedFeature {
 }
 
 impl Pair {
-    /// Joins the two models. `unequal` is called for features with different reference weights;
-    /// these keep the weight of the first model only.
-    pub(super) fn new(first: &Dump, second: &Dump, unequal: &mut dyn FnMut(FeatureId)) -> Self {
+    /// Joins the two models. Also returns the features with different reference weights, which keep
+    /// the weight of the first model only.
+    pub(super) fn new(first: &Dump, second: &Dump) -> (Self, Vec<u32>) {
+        let mut unequal = Vec::new();
         let mut table = Table::with_room_for(first.features.len() + second.features.len());
         let paired = |&DumpedFeature { id, reference, .. }: &DumpedFeature, a, b| {
             Some(PairedFeature { id, a, b, reference })
@@ -140,17 +140,15 @@ impl Pair {
                 Some(known) => {
                     let difference = f64::from(known.reference - feature.reference);
                     if difference.abs() > SAME_REFERENCE {
-                        unequal(FeatureId(feature.id));
+                        unequal.push(feature.id);
                     } else {
                         known.b = feature.weight;
                     }
                 }
             }
         }
-        Self {
-            log_partitions: [first.log_partition, second.log_partition],
-            features: table.0.into_iter().flatten().collect(),
-        }
+        let log_partitions = [first.log_partition, second.log_partition];
+        (Self { log_partitions, features: table.0.into_iter().flatten().collect() }, unequal)
     }
 
     /// How far the log-partition recomputed from the features is from the one in each dump, nats.
@@ -334,7 +332,8 @@ mod tests {
     fn ends_of_the_family_are_the_models() {
         let first = model(&[(1.0, -2.0, 1), (2.0, -3.0, 2), (0.5, -1.5, 3)]);
         let second = model(&[(1.5, -3.0, 2), (-1.0, -1.0, 0x8001)]);
-        let pair = Pair::new(&first, &second, &mut |id| panic!("{id:?} differs"));
+        let (pair, unequal) = Pair::new(&first, &second);
+        assert!(unequal.is_empty());
         for residue in pair.residues() {
             assert!(residue.abs() < 1e-6);
         }
@@ -359,9 +358,8 @@ mod tests {
     fn features_with_unequal_reference_weights_lose_their_second_weight() {
         let first = model(&[(1.0, -2.0, 7), (1.0, -2.0, 8)]);
         let second = model(&[(3.0, -2.0001, 7), (3.0, -2.000001, 8)]);
-        let mut told = Vec::new();
-        let pair = Pair::new(&first, &second, &mut |id| told.push(id.0));
-        assert_eq!(told, [7]);
+        let (pair, unequal) = Pair::new(&first, &second);
+        assert_eq!(unequal, [7]);
         assert_eq!(pair.features.iter().map(|f| f.b).collect::<Vec<_>>(), [0.0, 3.0]);
     }
 
@@ -369,7 +367,7 @@ mod tests {
     fn slots_follow_identifiers_and_probing() {
         let first = model(&[(1.0, -2.0, 0x8005), (1.0, -2.0, 3), (1.0, -2.0, 0x7fff)]);
         let second = model(&[(1.0, -2.0, 5), (1.0, -2.0, 0xffff)]);
-        let pair = Pair::new(&first, &second, &mut |_| {});
+        let (pair, _) = Pair::new(&first, &second);
         let ids: Vec<u32> = pair.features.iter().map(|feature| feature.id).collect();
         assert_eq!(ids, [0xffff, 3, 0x8005, 5, 0x7fff]);
     }

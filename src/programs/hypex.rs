@@ -183,10 +183,9 @@ impl Session<'_> {
         }
         let Some(first) = self.load(first) else { return };
         let Some(second) = self.load(second) else { return };
-        let mut unequal = Vec::new();
-        let pair = Pair::new(&first, &second, &mut |id| unequal.push(id));
+        let (pair, unequal) = Pair::new(&first, &second);
         for id in unequal {
-            let text = format!("unequal reference measures! New token ignored (id={:x}).", id.0);
+            let text = format!("unequal reference measures! New token ignored (id={id:x}).");
             self.say(&[b"hypex:warning: ", text.as_bytes()]);
         }
         if self.verbose {
