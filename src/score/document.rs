@@ -45,7 +45,26 @@ impl<D: AsRef<[u8]>> Scorer<D> {
     /// well, if every category has learned documents.
     pub(crate) fn category_scores(&mut self, priors: bool) -> Vec<CategoryScore> {
         self.settle_words();
-        category_scores(self, priors)
+        let priors = priors && self.models().iter().all(|model| model.documents() > 0);
+        let finished = self.tallies().iter().zip(self.models()).map(|(tally, model)| {
+            let mut category_score = CategoryScore {
+                score: tally.score,
+                complexity: tally.complexity,
+                variance: variance(tally.squares, tally.score, tally.complexity),
+                ..CategoryScore::default()
+            };
+            if self.measures_entropy() {
+                let tokens = log(f64::from(narrow(tally.complexity)));
+                category_score.shannon = -sum(quotient(tally.shannon, tally.complexity), -tokens);
+                category_score.divergence = -sum(category_score.mean(), category_score.shannon);
+            }
+            if priors {
+                let complexity = category_score.complexity;
+                category_score.score += log_prior(model.features(), model.documents(), complexity);
+            }
+            category_score
+        });
+        finished.collect()
     }
 
     /// The same; ends the document.
@@ -54,29 +73,6 @@ impl<D: AsRef<[u8]>> Scorer<D> {
         self.start_document();
         category_scores
     }
-}
-
-fn category_scores<D: AsRef<[u8]>>(scorer: &Scorer<D>, priors: bool) -> Vec<CategoryScore> {
-    let priors = priors && scorer.models().iter().all(|model| model.documents() > 0);
-    let finished = scorer.tallies().iter().zip(scorer.models()).map(|(tally, model)| {
-        let mut category_score = CategoryScore {
-            score: tally.score,
-            complexity: tally.complexity,
-            variance: variance(tally.squares, tally.score, tally.complexity),
-            ..CategoryScore::default()
-        };
-        if scorer.measures_entropy() {
-            let tokens = log(f64::from(narrow(tally.complexity)));
-            category_score.shannon = -sum(quotient(tally.shannon, tally.complexity), -tokens);
-            category_score.divergence = -sum(category_score.mean(), category_score.shannon);
-        }
-        if priors {
-            let complexity = category_score.complexity;
-            category_score.score += log_prior(model.features(), model.documents(), complexity);
-        }
-        category_score
-    });
-    finished.collect()
 }
 
 /// Log prior of a document of `complexity` tokens: Poisson, by Stirling's formula, with the
@@ -89,26 +85,17 @@ fn log_prior(features: u64, documents: u32, complexity: f64) -> f64 {
 
 /// Index of the best category: the highest score, the first of equals.
 pub(crate) fn best(category_scores: &[CategoryScore]) -> usize {
-    let mut best = 0;
-    for (at, category_score) in category_scores.iter().enumerate() {
-        if category_scores[best].score < category_score.score {
-            best = at;
-        }
-    }
-    best
+    let score = |at: usize| category_scores[at].score;
+    let better = |best: usize, at: usize| if score(best) < score(at) { at } else { best };
+    (0..category_scores.len()).reduce(better).unwrap_or(0)
 }
 
 /// Probabilities of the categories given the document, in percent; they add up to 100.
 pub(crate) fn percentages(category_scores: &[CategoryScore]) -> Vec<f64> {
     let Some(top) = category_scores.get(best(category_scores)) else { return Vec::new() };
-    let mut total = 0.0;
-    for category_score in category_scores {
-        total += exp(category_score.score - top.score);
-    }
-    category_scores
-        .iter()
-        .map(|category_score| 100.0 * exp(category_score.score - top.score) / total)
-        .collect()
+    let odds = || category_scores.iter().map(|own| exp(own.score - top.score));
+    let total = odds().fold(0.0, |sum, odds| sum + odds);
+    odds().map(|odds| 100.0 * odds / total).collect()
 }
 
 #[cfg(test)]
