@@ -79,15 +79,9 @@ pub struct FeatureReader<'a> {
     block: Vec<u8>,
 }
 
-impl FeatureReader<'static> {
+impl<'a> FeatureReader<'a> {
     /// A reader at the start of a run.
     pub fn new(options: &ReadOptions) -> Self {
-        Self::build(options, None)
-    }
-}
-
-impl<'a> FeatureReader<'a> {
-    fn build(options: &ReadOptions, stop: Option<&'a AtomicBool>) -> Self {
         let filtering = (options.options, options.text_locale());
         let nul = if reads_unicode(options.options) {
             Nul::Stays
@@ -104,16 +98,17 @@ impl<'a> FeatureReader<'a> {
             cutter: Cutter::new(options),
             extra_lines: true,
             indented: false,
-            stop,
+            stop: None,
             line: Vec::new(),
             text: Vec::new(),
             block: Vec::new(),
         }
     }
 
-    /// A reader that ends early once `stop` is set.
-    pub(crate) fn stoppable(options: &ReadOptions, stop: &'a AtomicBool) -> Self {
-        Self::build(options, Some(stop))
+    /// The same reader, which ends early once `stop` is set.
+    #[must_use]
+    pub(crate) fn until(self, stop: Option<&'a AtomicBool>) -> Self {
+        Self { stop, ..self }
     }
 
     /// The same reader for sources whose lines are documents of their own: sources come without the

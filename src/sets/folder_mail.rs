@@ -110,7 +110,8 @@ impl<'a> Reading<'a> {
         label: u8,
     ) -> Result<(FolderMail, Vec<(&'f MailFile, Contents)>)> {
         let mut sink = Messages { label, ..Messages::default() };
-        let mut reader = FeatureReader::stoppable(self.options, self.stop).of_beginnings(LIMIT);
+        let mut reader =
+            FeatureReader::new(self.options).until(Some(self.stop)).of_beginnings(LIMIT);
         let mut others = Vec::new();
         for (number, file) in files.iter().enumerate().skip(start).take(PIECE) {
             unless_stopped(self.stop)?;

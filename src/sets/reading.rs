@@ -23,11 +23,8 @@ pub(super) struct MessageReader<'a> {
 impl<'a> MessageReader<'a> {
     /// A reader of messages, which ends early once `stop` is set.
     pub(super) fn new(options: &ReadOptions, stop: Option<&'a AtomicBool>) -> Self {
-        let reader = match stop {
-            Some(stop) => FeatureReader::stoppable(options, stop),
-            None => FeatureReader::new(options),
-        };
-        Self { reader: reader.of_beginnings(LIMIT), gathering: Gathering::default() }
+        let reader = FeatureReader::new(options).until(stop).of_beginnings(LIMIT);
+        Self { reader, gathering: Gathering::default() }
     }
 
     /// Calls `each` for the features of a message, in the order of the text.

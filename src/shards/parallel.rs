@@ -228,7 +228,7 @@ impl Inputs<'_> {
         done: &AtomicU64,
         counts: &mut impl FeatureSink,
     ) -> Option<Ending> {
-        let reader = FeatureReader::stoppable(self.reading, self.stop);
+        let reader = FeatureReader::new(self.reading).until(Some(self.stop));
         let mut reader = reader.with_room(room).indented(self.indented);
         for piece in part {
             let mut file = open_regular(&piece.path).ok()?;

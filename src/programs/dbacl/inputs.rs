@@ -18,7 +18,7 @@ pub(super) fn reader<'a>(
     options: &ReadOptions,
     signals: &'a Signals,
 ) -> FeatureReader<'a> {
-    let reader = FeatureReader::stoppable(options, &signals.stop);
+    let reader = FeatureReader::new(options).until(Some(&signals.stop));
     if reading.by_lines { reader.by_lines() } else { reader }
 }
 
