@@ -9,10 +9,11 @@
 
 use crate::choices::ShortWord;
 use chess_search::board::material;
-use shakmaty::{Bitboard, Board, Chess, Color, Move, Position, Role, Square};
+use shakmaty::{Board, Chess, Move, Position, Role, Square};
 
 use crate::captures::{captures, captures_of_other};
 use crate::checks::checks;
+use crate::rich::Scene;
 use crate::view::{Prospect, View, target};
 use crate::words::Words;
 
@@ -87,10 +88,8 @@ const fn neighbours() -> [[u8; 8]; 64] {
 
 /// Facts about the position before a move that all its moves share.
 pub(crate) struct Context<'a> {
-    before: &'a Chess,
-    /// Squares that the opponent attacks.
-    their_attacks: Bitboard,
-    us: Color,
+    /// What rich words say of it.
+    scene: &'a Scene<'a>,
     /// Combined with a square's number (exclusive or), it gives the square as the moving side sees
     /// it.
     flip: u32,
@@ -104,7 +103,6 @@ pub(crate) struct Context<'a> {
     files: [u64; 8],
     /// The last one, two, three, four half-moves; 0 where the game is younger.
     last: [u64; 4],
-    ply: u64,
     phase: u64,
     /// Moves that were legal at our last turns, the latest turn first.
     earlier: Vec<Vec<Signature>>,
@@ -116,7 +114,6 @@ pub(crate) struct Context<'a> {
     quiet: u64,
     /// See [`answer()`].
     answer: u64,
-    last_to: Option<Square>,
     /// The legal moves, each with the result of the captures after it, in pawns, for us.
     prospects: &'a [Prospect],
     outcomes: Vec<i32>,
@@ -158,13 +155,13 @@ fn signature(m: Move) -> Signature {
 }
 
 impl<'a> Context<'a> {
-    /// A game's positions, the one now last, the moves between them, and what the one now looks
-    /// like with all its legal moves.
+    /// A game's positions, the one now last, what that one looks like, all its legal moves, and the
+    /// moves between the positions.
     pub(crate) fn new(
         positions: &'a [Chess],
-        moves: &[Move],
-        view: &View,
+        scene: &'a Scene<'a>,
         prospects: &'a [Prospect],
+        moves: &[Move],
     ) -> Self {
         let (before, past) = positions.split_last().expect("the position now");
         assert_eq!(past.len(), moves.len(), "a move leads from each position to the next");
@@ -226,8 +223,7 @@ impl<'a> Context<'a> {
             best,
             passed,
             material: balance,
-            before,
-            us,
+            scene,
             flip,
             squares,
             pieces,
@@ -236,7 +232,6 @@ impl<'a> Context<'a> {
             own_pawns: own_pawns.finish(),
             files,
             last,
-            ply: moves.len() as u64,
             phase: phase as u64,
             earlier,
             boards,
@@ -247,9 +242,7 @@ impl<'a> Context<'a> {
                 30..70 => 2,
                 _ => 3,
             },
-            their_attacks: view.their_attacks,
             answer: u64::from(answer(before, moves)),
-            last_to: moves.last().map(|&m| target(m)),
         }
     }
 
@@ -348,8 +341,8 @@ impl Moved<'_> {
             }
         }
         push(out, b'W', self.key.with(c.last[0]));
-        if c.ply < 60 {
-            push(out, b'G', self.key.with(c.ply));
+        if c.scene.plies < 60 {
+            push(out, b'G', self.key.with(c.scene.plies as u64));
         }
     }
 
@@ -386,7 +379,7 @@ impl Moved<'_> {
 
     /// Attackers of both sides by role, up to two each.
     fn attackers(&self, board: &Board, square: Square) -> (u64, bool) {
-        let us = self.context.us;
+        let us = self.context.scene.us;
         let all = board.attacks_to(square, us, board.occupied())
             | board.attacks_to(square, us.other(), board.occupied());
         let mut counts = 0;
@@ -401,15 +394,15 @@ impl Moved<'_> {
 
     fn surroundings(&self, out: &mut Words) {
         let c = self.context;
-        let us = c.us;
+        let us = c.scene.us;
         let piece = START.with(self.piece << 4 | self.taken);
         push(out, b'H', piece.with(Self::around(self.squares, self.there)));
         push(out, b'I', START.with(self.piece).with(Self::around(&c.squares, self.here)));
         let board = self.after.board();
         let (counts, is_attacked) = self.attackers(board, self.to);
         push(out, b'J', piece.with(counts));
-        let (before, _) = self.attackers(c.before.board(), self.from);
-        let was_attacked = c.their_attacks.contains(self.to);
+        let (before, _) = self.attackers(c.scene.before.board(), self.from);
+        let was_attacked = c.scene.view.their_attacks.contains(self.to);
         push(out, b'K', piece.with(before).with(u64::from(was_attacked)));
         let reach = self.view.reach(self.to) & board.by_color(us.other());
         let guards = self.view.their_attacks;
@@ -479,7 +472,7 @@ impl Moved<'_> {
         let count = c.earlier.iter().take_while(|moves| moves.contains(&own)).count() as u64;
         let turns = c.earlier.len() as u64;
         push(out, b'T', self.key.with(count << 2 | turns));
-        let recaptures = u64::from(c.last_to == Some(self.to));
+        let recaptures = u64::from(c.scene.last.map(target) == Some(self.to));
         let kind = self.piece << 12 | self.taken << 8 | c.answer << 5 | recaptures << 4;
         push(out, b'U', START.with(kind | count << 2 | turns).with(c.phase));
         let board = self.after.board();

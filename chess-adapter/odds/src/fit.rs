@@ -8,14 +8,14 @@ use std::time::{Duration, Instant};
 
 use crate::choices::{Fit, Groups, Judged, Quality, Settings};
 use anyhow::{Result, ensure};
-use shakmaty::Chess;
 
 use crate::Games;
-use crate::games::{Place, Turn};
+use crate::games::Place;
 use crate::look::{Looker, Row};
-use crate::odds::{Describer, file};
+use crate::odds::{describe, file};
 use crate::second;
 use crate::weights::Weights;
+use crate::words::Words;
 
 /// Positions that a thread describes at a time.
 const CHUNK: usize = 64;
@@ -78,22 +78,6 @@ impl fmt::Display for Learned {
     }
 }
 
-/// Describes positions of games.
-#[derive(Default)]
-pub(crate) struct Replay {
-    positions: Vec<Chess>,
-    describer: Describer,
-}
-
-impl Replay {
-    /// Adds the position's legal moves as a group, of which the one played was chosen.
-    pub(crate) fn describe(&mut self, games: &Games, place: Place, out: &mut Groups) {
-        let (past, legal, chosen) = games.replay(place, &mut self.positions);
-        let turn = Turn { positions: &self.positions, past, moves: &legal };
-        self.describer.describe(turn, chosen, out);
-    }
-}
-
 /// Has several threads make something of each chunk of items, each with tools of its own, and
 /// hands what they made to `take` in the order of the chunks.
 fn in_order<Item: Sync, Tools, T: Send>(
@@ -145,15 +129,15 @@ pub fn learn(games: &Games, options: &Options, done: &dyn Fn(u64, u64)) -> Resul
         so_far += count;
         done(so_far, all);
     };
-    let describe = |replay: &mut Replay, chunk: &[Place]| {
+    let described = |words: &mut Words, chunk: &[Place]| {
         let mut groups = Groups::default();
-        for &place in chunk {
-            replay.describe(games, place, &mut groups);
+        for replayed in chunk.iter().map(|&place| games.replay(place)) {
+            describe(replayed.turn(), replayed.played, words, &mut groups);
         }
         groups
     };
     let threads = (options.threads, CHUNK);
-    in_order(&places, threads, Replay::default, describe, |groups| {
+    in_order(&places, threads, Words::default, described, |groups| {
         groups.iter().for_each(|group| fit.learn(group));
         advance(groups.len() as u64);
     });
@@ -161,7 +145,7 @@ pub fn learn(games: &Games, options: &Options, done: &dyn Fn(u64, u64)) -> Resul
     let large = fit.weights().filter(|(_, weight)| weight.abs() > SMALLEST);
     let first_stage = Weights::pack(large, None);
     drop(fit);
-    in_order(&kept_back, threads, Replay::default, describe, |groups| {
+    in_order(&kept_back, threads, Words::default, described, |groups| {
         for group in groups.iter() {
             let own = first_stage.scores(group);
             judged.push(&own, group.chosen);
@@ -202,8 +186,8 @@ pub fn learn(games: &Games, options: &Options, done: &dyn Fn(u64, u64)) -> Resul
 mod tests {
     use super::*;
     use crate::testing::games;
-    use crate::{Odds, Part};
-    use shakmaty::{Move, Position as _};
+    use crate::{Odds, Part, Turn};
+    use shakmaty::{Chess, Move, Position as _};
 
     #[test]
     fn what_is_learned_does_not_depend_on_threads() {

@@ -31,6 +31,22 @@ pub struct Turn<'a> {
     pub moves: &'a [Move],
 }
 
+/// A place of a game that was played again up to there.
+pub(crate) struct Replayed<'a> {
+    pub positions: Vec<Chess>,
+    pub past: &'a [Move],
+    /// The legal moves.
+    pub moves: MoveList,
+    /// The number of the one that was played.
+    pub played: usize,
+}
+
+impl Replayed<'_> {
+    pub(crate) fn turn(&self) -> Turn<'_> {
+        Turn { positions: &self.positions, past: self.past, moves: &self.moves }
+    }
+}
+
 impl Games {
     /// Adds a game: where it began, and its legal moves.
     pub fn push(&mut self, start: Chess, moves: &[Move]) {
@@ -74,23 +90,18 @@ impl Games {
         both
     }
 
-    /// Puts the positions up to a place into `positions`, the last one being that of the place;
-    /// returns the moves that led there, the legal ones, and the number of the one played.
-    pub(crate) fn replay(
-        &self,
-        (game, ply): Place,
-        positions: &mut Vec<Chess>,
-    ) -> (&[Move], MoveList, usize) {
+    /// The positions up to a place, the last one being that of the place, and the moves there.
+    pub(crate) fn replay(&self, (game, ply): Place) -> Replayed<'_> {
         let (start, moves) = &self.0[game as usize];
         let past = &moves[..ply as usize];
-        positions.clear();
-        positions.push(start.clone());
+        let mut positions = vec![start.clone()];
         for (number, &m) in past.iter().enumerate() {
             positions.push(after_move(&positions[number], m));
         }
-        let legal = positions[past.len()].legal_moves();
-        let played = legal.iter().position(|&m| m == moves[ply as usize]);
-        (past, legal, played.expect("the moves of games are legal"))
+        let moves_here = positions[past.len()].legal_moves();
+        let played = moves_here.iter().position(|&m| m == moves[ply as usize]);
+        let played = played.expect("the moves of games are legal");
+        Replayed { positions, past, moves: moves_here, played }
     }
 }
 

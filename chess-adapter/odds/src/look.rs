@@ -73,26 +73,22 @@ impl Row {
 pub(crate) struct Looker {
     searcher: Searcher,
     depth: usize,
-    positions: Vec<Chess>,
 }
 
 impl Looker {
     /// Looks so many half-moves ahead.
     pub(crate) fn new(depth: usize) -> Self {
-        Self { searcher: Searcher::new(1), depth, positions: Vec::new() }
+        Self { searcher: Searcher::new(1), depth }
     }
 
     /// The row of a position of a game; `first` has the logarithms of the first stage's
     /// probabilities, up to a constant.
     pub(crate) fn row(&mut self, games: &Games, place: Place, first: &[f64]) -> Row {
-        let mut positions = std::mem::take(&mut self.positions);
-        let (past, legal, played) = games.replay(place, &mut positions);
+        let replayed = games.replay(place);
         let mut first = first.to_vec();
         normalise(&mut first);
-        let turn = Turn { positions: &positions, past, moves: &legal };
-        let looked = self.look(turn, &first);
-        self.positions = positions;
-        Row { game: place.0, first, looked, played }
+        let looked = self.look(replayed.turn(), &first);
+        Row { game: place.0, first, looked, played: replayed.played }
     }
 
     /// Looks at the moves; `first` has the logarithms of the first stage's probabilities.

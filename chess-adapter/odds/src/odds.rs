@@ -42,7 +42,7 @@ pub struct Odds {
     pub sum: u32,
     /// What it was made of, if it was learned in play.
     pub base: Option<Base>,
-    describer: Describer,
+    words: Words,
     groups: Groups,
 }
 
@@ -55,29 +55,19 @@ pub struct Base {
     pub games: usize,
 }
 
-/// Describes the moves of positions by the ids of words.
-#[derive(Default)]
-pub(crate) struct Describer {
-    prospects: Vec<Prospect>,
-    pub(crate) words: Words,
-}
-
-impl Describer {
-    /// Adds the moves as a group, of which one was chosen.
-    pub(crate) fn describe(&mut self, turn: Turn<'_>, chosen: usize, out: &mut Groups) {
-        let Turn { positions, past, moves } = turn;
-        let Some(now) = positions.last() else { return };
-        let scene = Scene::new(now, past);
-        self.prospects.clear();
-        self.prospects.extend(moves.iter().map(|&m| Prospect::new(now, m)));
-        let context = Context::new(positions, past, &scene.view, &self.prospects);
-        for (number, prospect) in self.prospects.iter().enumerate() {
-            scene.describe(prospect, &mut self.words);
-            context.describe(number, &mut self.words);
-            self.words.end_alternative(out);
-        }
-        out.end_group(chosen);
+/// Adds the moves as a group, of which one was chosen, described by the ids of words.
+pub(crate) fn describe(turn: Turn<'_>, chosen: usize, words: &mut Words, out: &mut Groups) {
+    let Turn { positions, past, moves } = turn;
+    let Some(now) = positions.last() else { return };
+    let scene = Scene::new(now, past);
+    let prospects: Vec<Prospect> = moves.iter().map(|&m| Prospect::new(now, m)).collect();
+    let context = Context::new(positions, &scene, &prospects, past);
+    for (number, prospect) in prospects.iter().enumerate() {
+        scene.describe(prospect, words);
+        context.describe(number, words);
+        words.end_alternative(out);
     }
+    out.end_group(chosen);
 }
 
 /// The lines of a file, up to the weights, with the checksum.
@@ -157,8 +147,8 @@ impl Odds {
             (second, looker)
         });
         let first = Weights::new(bytes, end + 2, features, unit).context(DAMAGED)?;
-        let (describer, groups) = (Describer::default(), Groups::default());
-        Ok(Self { first, calibration, second, sum: stated, base, describer, groups })
+        let (words, groups) = (Words::default(), Groups::default());
+        Ok(Self { first, calibration, second, sum: stated, base, words, groups })
     }
 
     /// The logarithms of the moves' probabilities by the first stage alone.
@@ -167,7 +157,7 @@ impl Odds {
             return Vec::new();
         }
         self.groups.clear();
-        self.describer.describe(turn, 0, &mut self.groups);
+        describe(turn, 0, &mut self.words, &mut self.groups);
         let mut scores = self.first.scores(self.groups.get(0));
         self.calibration.apply(&mut scores);
         normalise(&mut scores);
@@ -199,9 +189,9 @@ impl Odds {
             return Vec::new();
         }
         let now = turn.positions.last().expect("the position now");
-        self.describer.words.spelt = Some(Vec::new());
+        self.words.spelt = Some(Vec::new());
         let first = self.first(turn);
-        let spelt = self.describer.words.spelt.take().unwrap_or_default();
+        let spelt = self.words.spelt.take().unwrap_or_default();
         let group = self.groups.get(0);
         let ranges: Vec<_> = group.ranges().collect();
         let words = |&number: &usize| {

@@ -11,9 +11,9 @@ use std::fmt;
 use crate::choices::{Fit, Groups, Judged, Settings, Tally};
 use anyhow::{Result, ensure};
 
-use crate::fit::Replay;
-use crate::odds::{Base, file};
+use crate::odds::{Base, describe, file};
 use crate::weights::Weights;
+use crate::words::Words;
 use crate::{Games, Odds};
 
 /// Of so many games one is kept back, to see whether the others made the model better.
@@ -70,16 +70,16 @@ pub fn practise(model: &Odds, games: &Games, rest: &dyn Fn()) -> Result<Practise
     let learned = numbers.clone().filter(|game| !is_kept_back(game));
     let places: Vec<_> = learned.flat_map(|game| games.of_game(game)).collect();
     let settings = Settings { rate: RATE, groups: (PASSES * places.len()) as u64, start: START };
-    let (mut fit, mut replay, mut groups) =
-        (Fit::new(settings), Replay::default(), Groups::default());
-    let mut describe = |place, groups: &mut Groups| {
+    let (mut fit, mut words) = (Fit::new(settings), Words::default());
+    let mut described = |place| {
         rest();
-        groups.clear();
-        replay.describe(games, place, groups);
+        let (replayed, mut groups) = (games.replay(place), Groups::default());
+        describe(replayed.turn(), replayed.played, &mut words, &mut groups);
+        groups
     };
     for _ in 0..PASSES {
         for &place in &places {
-            describe(place, &mut groups);
+            let groups = described(place);
             let group = groups.get(0);
             fit.recall(group, |id| model.first.get(id));
             fit.learn(group);
@@ -89,7 +89,7 @@ pub fn practise(model: &Odds, games: &Games, rest: &dyn Fn()) -> Result<Practise
     let new = Weights::pack(weights, Some(model.first.unit));
     let mut scored: [Judged; 2] = Default::default();
     for place in numbers.filter(is_kept_back).flat_map(|game| games.of_game(game)) {
-        describe(place, &mut groups);
+        let groups = described(place);
         let group = groups.get(0);
         for (first, scored) in [&model.first, &new].into_iter().zip(&mut scored) {
             scored.push(&first.scores(group), group.chosen);
@@ -119,12 +119,9 @@ mod tests {
         let all = games(61, 40);
         let (mut same, mut four) = (Games::default(), Games::default());
         for number in 0..10 {
-            let mut positions = Vec::new();
-            let (moves, ..) = all.replay((60, 39), &mut positions);
-            same.push(Chess::default(), moves);
-            let (moves, ..) = all.replay((number, 39), &mut positions);
+            same.push(Chess::default(), all.replay((60, 39)).past);
             if number < 4 {
-                four.push(Chess::default(), moves);
+                four.push(Chess::default(), all.replay((number, 39)).past);
             }
         }
         let learned = practise(&model, &same, &|| ()).expect("learned");

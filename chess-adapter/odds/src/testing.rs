@@ -7,19 +7,20 @@ use crate::choices::Groups;
 
 use crate::Games;
 use crate::games::Turn;
-use crate::odds::Describer;
+use crate::odds::describe;
+use crate::words::Words;
 use dbacl_numeric::random::SplitMix64;
 
 use chess_games::game::Game;
 pub(crate) use chess_games::game::read_fen;
 
-/// The legal moves of the last position and the words of each.
-pub(crate) fn described(positions: &[Chess], past: &[Move]) -> Vec<(Move, Vec<String>)> {
-    let moves: Vec<Move> = positions.last().expect("one").legal_moves().into_iter().collect();
-    let (mut describer, mut groups) = (Describer::default(), Groups::default());
-    describer.words.spelt = Some(Vec::new());
-    describer.describe(Turn { positions, past, moves: &moves }, 0, &mut groups);
-    let spelt = describer.words.spelt.expect("wanted");
+/// The moves and the words of each.
+pub(crate) fn described(turn: Turn<'_>) -> Vec<(Move, Vec<String>)> {
+    let mut groups = Groups::default();
+    let mut words = Words::default();
+    words.spelt = Some(Vec::new());
+    describe(turn, 0, &mut words, &mut groups);
+    let (moves, spelt) = (turn.moves, words.spelt.expect("wanted"));
     let words = groups.get(0).ranges().map(|range| spelt[range].to_vec());
     moves.iter().copied().zip(words).collect()
 }
@@ -29,7 +30,9 @@ pub(crate) fn words(moves: &str, m: &str) -> Vec<String> {
     let mut game = Game::default();
     game.play_words(moves).expect("legal");
     let m = game.read_move(m).expect("legal");
-    let all = described(game.positions(), game.moves());
+    let moves = game.position().legal_moves();
+    let turn = Turn { positions: game.positions(), past: game.moves(), moves: &moves };
+    let all = described(turn);
     all.into_iter().find(|(own, _)| *own == m).expect("legal").1
 }
 
@@ -42,9 +45,7 @@ pub(crate) fn games(number: usize, plies: usize) -> Games {
 pub(crate) fn positions_from(starts: &[&str], number: usize, plies: usize) -> Vec<Chess> {
     let (games, mut all) = (games_from(starts, number, plies), Vec::new());
     for last in (0..number).filter_map(|game| games.of_game(game).last()) {
-        let mut positions = Vec::new();
-        games.replay(last, &mut positions);
-        all.extend(positions);
+        all.extend(games.replay(last).positions);
     }
     all
 }

@@ -10,12 +10,13 @@ use crate::view::{View, target};
 
 /// A position whose moves are to be described.
 pub(crate) struct Scene<'a> {
-    pub(super) before: &'a Chess,
-    pub(super) us: Color,
-    pub(super) plies: usize,
+    pub before: &'a Chess,
+    pub us: Color,
+    /// Half-moves played before.
+    pub plies: usize,
     /// The attacks on the board.
     pub view: View,
-    pub(super) last: Option<Move>,
+    pub last: Option<Move>,
     pub(super) own_last: Option<Move>,
     pub(super) phase: u8,
     pub(super) stage: u8,
