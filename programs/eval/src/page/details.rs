@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //! What one option set did: confusions, mistakes, calibration, errors as it learned.
 
-use super::chart::figure;
-use super::markup::{t, table};
+use super::markup::{figure, t, table};
 use crate::measures::rate;
 use crate::report::{CLASS_HEADS, Entry, Report, interval, percent};
 use dbacl::mail::subject::subject;

@@ -9,6 +9,11 @@ pub(super) fn t(text: &str) -> Markup {
     PreEscaped(html::escape(text))
 }
 
+/// A picture with its title above and a sentence below.
+pub(super) fn figure(title: &str, picture: &Markup, caption: &str) -> Markup {
+    maud::html! { figure { h3 { (t(title)) } (picture) figcaption { (t(caption)) } } }
+}
+
 /// A table whose first columns, `left` of them, are texts.
 pub(super) fn table(
     left: usize,

@@ -4,17 +4,15 @@
 mod chart;
 mod details;
 mod markup;
-mod roc;
 
 use crate::measures::{RATES, Rate};
 use crate::report::{Entry, Report, interval, percent};
 use crate::text;
-use chart::class;
+use chart::{class, curves};
 use dbacl::html;
 use details::details;
 use markup::{t, table};
 use maud::Markup;
-use roc::curves;
 
 const STYLE: &str = include_str!("page.css");
 
