@@ -21,10 +21,6 @@ fn args(scratch: &Scratch, program: &str, args: &[&str], input: &str) -> Done {
     fed(command, input)
 }
 
-fn write_program(scratch: &Scratch, path: &str, text: &str) {
-    scripts::write(&scratch.path(path), text);
-}
-
 #[test]
 fn mistakes_are_reported_with_the_usage() {
     let scratch = Scratch::new();
@@ -115,7 +111,7 @@ esac
 fn wrappers_are_selected_run_and_summarized() {
     for program in ["mailcross", "mailtoe"] {
         let scratch = Scratch::new();
-        write_program(&scratch, "word", WRAPPER);
+        scripts::write(&scratch.path("word"), WRAPPER);
         let call = |line: &str, input: &str| run(&scratch, program, line, input);
         call("prepare 2", "").quiet(0);
         call("add ham", &"From a x\n\nhello\n\n".repeat(4)).quiet(0);
@@ -140,9 +136,9 @@ fn wrappers_that_do_not_start_or_fail_are_errors() {
     let scratch = Scratch::new();
     let suite = |line: &str| run(&scratch, "mailcross", &format!("testsuite {line}"), "");
     run(&scratch, "mailcross", "prepare 2", "").quiet(0);
-    write_program(&scratch, "word", WRAPPER);
-    write_program(&scratch, "lost", "#!/no/such/interpreter\n");
-    write_program(&scratch, "ill", "#!/bin/sh\necho sorry; exit 3\n");
+    scripts::write(&scratch.path("word"), WRAPPER);
+    scripts::write(&scratch.path("lost"), "#!/no/such/interpreter\n");
+    scripts::write(&scratch.path("ill"), "#!/bin/sh\necho sorry; exit 3\n");
     // The others are selected all the same.
     let Done { status, stdout, stderr } = suite("select ./lost ./ill nowhere ./word");
     assert_eq!((status, &stdout[..]), (1, "sorry\nselected\n"));
@@ -152,7 +148,7 @@ fn wrappers_that_do_not_start_or_fail_are_errors() {
     assert!(ill.contains("/ill bootstrap: exit status: 3"), "{ill}");
     assert_eq!(nowhere, "mailcross:error: no wrapper called nowhere");
     // A wrapper that no longer works after it was selected.
-    write_program(&scratch, "mailcross.d/filters/word", "#!/no/such/interpreter\n");
+    scripts::write(&scratch.path("mailcross.d/filters/word"), "#!/no/such/interpreter\n");
     for command in ["status", "run"] {
         let Done { status, stdout, stderr } = suite(command);
         assert_eq!((status, &stdout[..]), (1, ""), "{command}");
