@@ -12,8 +12,9 @@ use std::time::Duration;
 use anyhow::{Context as _, Result, bail};
 use chess_games::cannot::Cannot;
 
-/// A feature's tokens, and the bits that it adds to the line's score.
-pub(crate) type FeatureRow = (String, f64);
+/// What speaks for a move, in words for a player or as the feature of a gameline, and by how many
+/// bits; a negative number speaks against it.
+pub(crate) type Reason = (String, f64);
 
 /// All children of this process that are to end with it.
 #[derive(Clone, Debug, Default)]
@@ -228,12 +229,13 @@ impl Classifier {
         again.with_context(|| format!("after a restart ({first:#})"))
     }
 
-    /// The features of a line and their evidence, one list for each category in their order.
-    pub(crate) fn features(&self, line: &str) -> Result<Vec<Vec<FeatureRow>>> {
+    /// The features of a line, and what each takes from the sum of the categories' scores, which
+    /// have these factors.
+    pub(crate) fn features(&self, line: &str, factors: &[f64]) -> Result<Vec<Reason>> {
         let Process { child: _child, to, from } = self.spawn("-nv", &["-d"])?;
         to.send(format!("{line}\n")).ok().context("the classifier's pipe is closed")?;
         drop(to);
-        Ok(read_features(from.iter(), self.categories.len()))
+        Ok(read_features(from.iter(), factors))
     }
 }
 
@@ -250,30 +252,30 @@ fn parse_scores(line: &str, categories: usize) -> Option<Vec<f64>> {
 /// How long [`Classifier::warm_up`] waits.
 const PATIENCE: Duration = Duration::from_secs(5);
 
-/// Turns the report of running averages into bits per feature, one list for each category.
+/// Turns the report of running averages into bits per feature, those of the categories weighed by
+/// their factors and subtracted.
 ///
 /// A row has for each category the average score so far in nats and the complexity so far, then the
 /// feature. Each feature adds the reciprocal of the model's order to the complexity, which is
 /// printed with one decimal only: the last row shows the order, and with it every complexity
 /// exactly.
-fn read_features(report: impl Iterator<Item = String>, categories: usize) -> Vec<Vec<FeatureRow>> {
-    let rows: Vec<_> = report.filter_map(|line| parse_feature(&line, categories)).collect();
+fn read_features(report: impl Iterator<Item = String>, factors: &[f64]) -> Vec<Reason> {
+    let rows: Vec<_> = report.filter_map(|line| parse_feature(&line, factors.len())).collect();
     let count = u32::try_from(rows.len()).map_or(f64::INFINITY, f64::from);
-    let bits_of = |category: usize| {
+    let mut reasons: Vec<Reason> = rows.iter().map(|(_, text)| (text.clone(), 0.0)).collect();
+    for (category, factor) in factors.iter().enumerate() {
         let order = rows.last().map_or(1.0, |(averages, _)| {
             let (_, complexity) = averages[category];
             (count / complexity.max(0.05)).round().max(1.0)
         });
         let (mut before, mut complexity) = (0.0, 0.0);
-        let bits = rows.iter().map(|(averages, feature)| {
+        for ((averages, _), (_, sum)) in rows.iter().zip(&mut reasons) {
             complexity += 1.0 / order;
             let total = averages[category].0 * complexity / std::f64::consts::LN_2;
-            let bits = total - std::mem::replace(&mut before, total);
-            (feature.clone(), bits)
-        });
-        bits.collect()
-    };
-    (0..categories).map(bits_of).collect()
+            *sum -= factor * (total - std::mem::replace(&mut before, total));
+        }
+    }
+    reasons
 }
 
 /// Reads a row `AVERAGE * COMPLEXITY ... []TOKEN[]TOKEN[](MEDIUM)`, averages and complexities for
@@ -316,18 +318,19 @@ mod tests {
     fn feature_rows_become_increments() {
         let report = "# categories: a \n# format: avg_score * complexity\n    16.62 * 0.5   \
                       \t[]e4[](1)\n     3.12 * 1.0   \t[]e4[]c5[](1)\n";
-        let both = read_features(report.lines().map(str::to_owned), 1);
-        let rows = &both[0];
+        let rows = read_features(report.lines().map(str::to_owned), &[-1.0]);
         assert_eq!(rows.len(), 2);
         assert_eq!((rows[0].0.as_str(), rows[1].0.as_str()), ("e4", "e4 c5"));
         assert!((rows[0].1 - 8.31 / std::f64::consts::LN_2).abs() < 1e-9);
         assert!((rows[1].1 - (3.12 - 8.31) / std::f64::consts::LN_2).abs() < 1e-9);
         let two = "    42.14 * 1.0   \t    47.39 * 1.0   \t[]hc*00[](1)\n    39.40 * 2.0   \t    \
                    41.86 * 2.0   \t[]b[](1)\n";
-        let both = read_features(two.lines().map(str::to_owned), 2);
-        assert_eq!((both[1][0].0.as_str(), both[0][1].0.as_str()), ("hc*00", "b"));
-        assert!((both[1][0].1 - 47.39 / std::f64::consts::LN_2).abs() < 1e-9);
-        assert!((both[1][1].1 - (2.0 * 41.86 - 47.39) / std::f64::consts::LN_2).abs() < 1e-9);
+        let rows = read_features(two.lines().map(str::to_owned), &[0.5, -1.0]);
+        assert_eq!((rows[0].0.as_str(), rows[1].0.as_str()), ("hc*00", "b"));
+        let nats = [47.39 - 0.5 * 42.14, 2.0 * 41.86 - 47.39 - 0.5 * (2.0 * 39.40 - 42.14)];
+        for (row, nats) in rows.iter().zip(nats) {
+            assert!((row.1 - nats / std::f64::consts::LN_2).abs() < 1e-9);
+        }
     }
 
     /// What this shell script answers.

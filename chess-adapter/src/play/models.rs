@@ -19,7 +19,7 @@ use dbacl_files::reading::read_regular;
 use serde::{Deserialize, Serialize};
 use shakmaty::{Color, Move};
 
-use crate::play::classifier::{Classifier, Program};
+use crate::play::classifier::{Classifier, Program, Reason};
 use chess_games::encode::Encoding;
 use chess_games::files::replace_file;
 use chess_games::game::{Completion, Game};
@@ -161,10 +161,6 @@ pub(crate) enum Voice {
     Odds(Rc<RefCell<Odds>>),
 }
 
-/// What speaks for a move, in words for a player or as the feature of a gameline, and by how many
-/// bits; a negative number speaks against it.
-pub(crate) type Reason = (String, f64);
-
 fn moves(completions: &[Completion]) -> Vec<Move> {
     completions.iter().map(|c| c.m).collect()
 }
@@ -223,7 +219,7 @@ impl Voice {
         match self {
             Self::Categories { encoding, factors, classifier, window } => {
                 let lines = encoding.completions(game, completions, *window);
-                let reasons = |&number: &usize| by_feature(classifier, factors, &lines[number]);
+                let reasons = |&number: &usize| classifier.features(&lines[number], factors);
                 numbers.iter().map(reasons).collect()
             }
             Self::Odds(odds) => {
@@ -234,20 +230,4 @@ impl Voice {
             }
         }
     }
-}
-
-/// The features of a gameline.
-fn by_feature(classifier: &Classifier, factors: &[f64], line: &str) -> Result<Vec<Reason>> {
-    let mut all: Vec<Reason> = Vec::new();
-    for (factor, rows) in factors.iter().zip(classifier.features(line)?) {
-        // The categories cut the same line into the same features.
-        for (i, (text, bits)) in rows.into_iter().enumerate() {
-            let bits = -factor * bits;
-            match all.get_mut(i).filter(|known| known.0 == text) {
-                Some((_, sum)) => *sum += bits,
-                None => all.push((text, bits)),
-            }
-        }
-    }
-    Ok(all)
 }
