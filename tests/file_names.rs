@@ -64,6 +64,24 @@ const COMMANDS: &str = r#"
 "#;
 
 #[test]
+fn a_line_end_in_a_name_makes_no_second_message() {
+    let place = Scratch::new();
+    let lines = "a\ndbacl:error: b";
+    for (program, args) in [
+        ("dbacl", vec!["-c", lines]),
+        ("dbacl", vec!["--mail-verdict", lines]),
+        ("dbacl-text", vec!["predict", lines]),
+        ("chess-adapter", vec!["prepare", "-o", "games", lines]),
+    ] {
+        let mut command = place.command(program);
+        let errors = command.args(args).output().expect("it starts").stderr;
+        let errors = String::from_utf8_lossy(&errors);
+        assert!(errors.contains("a^Jdbacl:error: b"), "{program}: {errors}");
+        assert_eq!(errors.lines().count(), 1, "{program}: {errors}");
+    }
+}
+
+#[test]
 fn names_that_are_not_utf8_work_everywhere() {
     let place = Scratch::new();
     for line in COMMANDS.lines().filter(|line| !line.is_empty()) {

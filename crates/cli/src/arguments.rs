@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //! The beginning and the end of a program whose command line is read by clap.
 
+use crate::output::Messages;
 use crate::terminal::Shown;
 use crate::{last_resort, output, status};
 use clap::Parser;
@@ -14,7 +15,7 @@ use std::process::ExitCode;
 ///
 /// # Errors
 /// The status to end with: success after help and the version, `usage` after a mistake.
-pub fn read<O: Parser>(program: &str, usage: u8) -> Result<O, ExitCode> {
+pub fn read<O: Parser>(program: &'static str, usage: u8) -> Result<O, ExitCode> {
     O::try_parse().map_err(|error| {
         let text = error.render().to_string();
         if error.use_stderr() && error.kind() != ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand
@@ -82,8 +83,8 @@ pub fn run<O: Parser>(
 }
 
 /// Prints `text` in one line on standard error after the program's name.
-pub fn say(program: &str, text: &str) {
-    output::raw(format!("{program}: {text}").as_bytes());
+pub fn say(program: &'static str, text: &str) {
+    Messages::plain(program).error(text);
 }
 
 /// Writes `text` to standard output. A reader that has gone away is not a failure.

@@ -132,6 +132,10 @@ impl Messages {
     }
 
     fn line(&self, kind: &str, text: &str) {
+        // A name with a line end in it must not look like a second message in a log. The one text
+        // of dbacl 1.14.1 that has several lines indents them.
+        let (text, end) = text.strip_suffix('\n').map_or((text, ""), |text| (text, "\n"));
+        let text = text.replace('\n', "^J").replace("^J ", "\n ") + end;
         let line = match (self.is_classic, kind) {
             (true, _) => format!("{}:{kind}: {text}", self.program),
             (false, "error") => format!("{}: {text}", self.program),

@@ -22,7 +22,8 @@ use crate::command::about;
 use crate::mbox::Messages;
 use crate::order::Dealer;
 use dbacl_cli::getopt::{self, Event, Opt, opt};
-use dbacl_cli::{last_resort, output};
+use dbacl_cli::last_resort;
+use dbacl_cli::output;
 use dbacl_files::reading::read_small;
 use dbacl_numeric::parse::atoi;
 use dbacl_numeric::random::SplitMix64;
@@ -165,7 +166,7 @@ struct Session {
 
 impl Session {
     fn complain(&self, text: &str) {
-        output::raw(format!("{}:error: {text}", self.program.name()).as_bytes());
+        output::Messages::of(self.program.name()).error(text);
     }
 
     /// The name of a variable for the program.
