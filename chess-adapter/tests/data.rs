@@ -39,10 +39,21 @@ fn odd_pgn_becomes_the_expected_gamelines() {
 }
 
 #[test]
-fn nothing_written_is_a_failure() {
+fn nothing_written_is_a_failure_that_changes_no_file() {
     let place = Scratch::new();
-    assert!(prepare(&place, "", "").starts_with("1\n"));
-    assert!(prepare(&place, "/nonexistent", "").starts_with("1\n"));
+    prepare(&place, "", "1. e4 e5 1-0");
+    let before = place.text("all.txt");
+    assert_eq!(before, "e4 e5 1-0\n");
+    for args in ["", "/nonexistent"] {
+        assert!(prepare(&place, args, "").starts_with("1\n"), "{args}");
+        assert_eq!(place.text("all.txt"), before, "{args}");
+        assert!(!place.path("all.txt.part").exists(), "{args}");
+    }
+    for preset in ["odds", "essay"] {
+        let learned = fed(&place, &format!("learn -o model --preset {preset}"), "");
+        assert_eq!(learned.status, 65, "{}", learned.stderr);
+        assert!(!place.path("model").exists(), "{preset}");
+    }
 }
 
 #[test]

@@ -29,7 +29,10 @@ pub(super) struct PrepareArgs {
 pub(super) fn run_prepare(args: &PrepareArgs) -> Result<ExitCode> {
     let mut files = TextFiles::create(&args.output, &args.encodings)?;
     let statistics = read_files(&args.pgn, &args.text, &mut |game, _| files.take(game))?;
-    files.finish()?;
+    // What was prepared before is not lost to games that cannot be used.
+    if statistics.written > 0 {
+        files.finish()?;
+    }
     statistics.write(&mut std::io::stderr())?;
     Ok(ExitCode::from(u8::from(statistics.written == 0)))
 }

@@ -130,7 +130,17 @@ impl Options {
 /// Learns a model folder.
 pub(crate) fn learn(options: &Options) -> Result<Statistics> {
     let folder = &options.output;
+    let is_new = !folder.exists();
     dbacl_files::atomic_file::make_folder(folder).with_context(|| Cannot::Write(folder.into()))?;
+    let learned = learn_into(folder, options);
+    if learned.is_err() && is_new {
+        // Only an empty folder can be removed so.
+        let _ = std::fs::remove_dir(folder);
+    }
+    learned
+}
+
+fn learn_into(folder: &Path, options: &Options) -> Result<Statistics> {
     let (voice, statistics, sides) = match options.preset {
         Preset::Odds => {
             let mut games = Games::default();

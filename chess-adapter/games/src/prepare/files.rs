@@ -1,31 +1,46 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //! Training text in files: gamelines, the four training sets, encodings.
 
-use std::fs::File;
+use std::fs::{self, File};
 use std::io::{BufWriter, Write as _};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, Result};
+use dbacl_files::atomic_file::{beside, make_folder};
 use shakmaty::{KnownOutcome, Position as _};
 
 use super::{Gameline, TrainingSet};
 use crate::cannot::Cannot;
 use crate::encode::Encoding;
 
-/// A file that is written.
+/// A file that is written beside the one that it will replace, and removed if it never does.
 struct Out {
     path: PathBuf,
+    partial: PathBuf,
     file: BufWriter<File>,
 }
 
 impl Out {
     fn create(path: PathBuf) -> Result<Self> {
-        let file = File::create(&path).with_context(|| Cannot::Write(path.clone()))?;
-        Ok(Self { path, file: BufWriter::with_capacity(1 << 16, file) })
+        let partial = beside(&path, ".part");
+        let file = File::create(&partial).with_context(|| Cannot::Write(path.clone()))?;
+        Ok(Self { path, partial, file: BufWriter::with_capacity(1 << 16, file) })
     }
 
     fn write(&mut self, line: &str) -> Result<()> {
         self.file.write_all(line.as_bytes()).with_context(|| Cannot::Write(self.path.clone()))
+    }
+
+    fn finish(mut self) -> Result<()> {
+        let done = self.file.flush().and_then(|()| fs::rename(&self.partial, &self.path));
+        done.with_context(|| Cannot::Write(self.path.clone()))
+    }
+}
+
+impl Drop for Out {
+    fn drop(&mut self) {
+        // It is not there any more once it has replaced the file.
+        let _ = fs::remove_file(&self.partial);
     }
 }
 
@@ -45,8 +60,7 @@ impl TextFiles {
     ///
     /// A file cannot be created.
     pub fn create(folder: &Path, wanted: &[Encoding]) -> Result<Self> {
-        dbacl_files::atomic_file::make_folder(folder)
-            .with_context(|| Cannot::Write(folder.into()))?;
+        make_folder(folder).with_context(|| Cannot::Write(folder.into()))?;
         let open = |name: String| Out::create(folder.join(format!("{name}.txt")));
         let mut encodings = vec![Encoding::Half];
         encodings.extend(wanted.iter().filter(|&&e| e != Encoding::Half));
@@ -62,17 +76,14 @@ impl TextFiles {
         Ok(Self { all: open("all".to_owned())?, sets, line: String::new() })
     }
 
-    /// Writes what is still in memory.
+    /// Replaces the files of these names; without it they stay as they were.
     ///
     /// # Errors
     ///
     /// A file cannot be written.
-    pub fn finish(mut self) -> Result<()> {
-        let sets = self.sets.iter_mut().flat_map(|(_, files)| files);
-        for Out { path, file } in sets.chain([&mut self.all]) {
-            file.flush().with_context(|| Cannot::Write(path.clone()))?;
-        }
-        Ok(())
+    pub fn finish(self) -> Result<()> {
+        let sets = self.sets.into_iter().flat_map(|(_, files)| files);
+        sets.chain([self.all]).try_for_each(Out::finish)
     }
 
     /// Writes one game.
