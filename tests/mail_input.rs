@@ -102,6 +102,13 @@ fn mail_from_a_pipe_is_learned_whole_with_a_window() {
     assert_eq!(learn("h --window 100000 ham=/dev/stdin", &many), expected);
     let few = learn("i --window 100000 ham=/dev/stdin", &mail("ham", 1));
     has(&few, "31 messages (ham 1, spam 30)");
+    // A mailbox of which one message is young enough is a mailbox all the same.
+    let dated = |number, year: &str| mail("ham", number).replace(" 2024", year);
+    let all: String = (0..900).map(|number| dated(number, " 1999")).collect::<String>();
+    place.write("old", all + &dated(900, " 2024"));
+    let one = place.dbacl("--mail-learn j --window 9000 ham=old spam=spam");
+    has(&one.stdout, "31 messages (ham 1, spam 30)");
+    assert!(!one.stderr.contains("one message of"), "{}", one.stderr);
 }
 
 #[test]

@@ -289,7 +289,7 @@ impl<R: Read> Read for Counted<'_, R> {
     }
 }
 
-/// What was seen of a source.
+/// What was seen of a source, without the messages that are too old.
 #[derive(Default)]
 struct Sight {
     bytes: usize,
@@ -355,10 +355,10 @@ impl FeatureSink for Messages {
     }
 
     fn raw_line(&mut self, line: &mut Vec<u8>) -> io::Result<bool> {
-        self.sight.line(line);
         if self.age.as_mut().is_some_and(|age| age.leaves_out(line)) {
             return Ok(false);
         }
+        self.sight.line(line);
         self.begins = self.mail.begins(line, self.may_be_mailbox);
         // A verdict in the header does not count: corrections leave it out.
         Ok(self.mail.hold(line))
