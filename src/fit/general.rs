@@ -15,8 +15,8 @@
 //! the filter: in cross-validation its scores are the same in every fold.
 
 use crate::fit::blocks::{BLOCKS, inputs, score};
-use crate::fit::calibrate::Calibration;
 use crate::fit::dataset::Dataset;
+use crate::measures::calibration::Calibration;
 use dbacl_numeric::elementary::real;
 
 /// Shares of the general model's scores that are tried, the one that is likeliest first: of

@@ -15,13 +15,14 @@ use crate::fit::blocks::{
     BLOCKS, COST, Scales, best, best_other, costs, inputs, intercept, least_documents, positive,
     problems,
 };
-use crate::fit::calibrate::{Calibration, platt, platt_of_few, temperature};
+use crate::fit::calibrate::{platt_of_few, temperature};
 use crate::fit::dataset::Dataset;
 use crate::fit::general::{GeneralModel, SHARE_OF_FEW, SHARES};
 use crate::fit::rule::{Rule, Support, Usual};
 use crate::fit::stop::{Stop, Stopped};
 use crate::fit::thresholds::{self, Caution, NEVER, Promise};
 use crate::linear::{Block, Documents, Member, Table, Training, solve};
+use crate::measures::calibration::{Calibration, platt};
 use crate::measures::{Scored, area_above, mistakes};
 use crate::parallel;
 use dbacl_numeric::elementary::real;

@@ -2,8 +2,9 @@
 //! Scores and support → the verdict on a message. A filter keeps its [`Rule`] beside its sums.
 
 use crate::fit::blocks::{best, best_other};
-use crate::fit::calibrate::{Calibration, logistic, probabilities};
+use crate::fit::calibrate::probabilities;
 use crate::fit::thresholds::{Caution, is_unusual};
+use crate::measures::calibration::{Calibration, logistic};
 use dbacl_numeric::cformat;
 use dbacl_numeric::elementary::{exp, log, real};
 use serde::{Deserialize, Serialize};

@@ -34,8 +34,8 @@
 //! were found with: its verdict is never sure (spec refit 4).
 
 use super::blocks::best_other;
-use super::calibrate::Calibration;
 use crate::measures::Scored;
+use crate::measures::calibration::Calibration;
 use crate::measures::chance::{Direction, is_rare, student};
 use crate::measures::misfiled::{Misfiled, misfiled};
 use dbacl_numeric::elementary::{log, real};
@@ -363,7 +363,7 @@ pub(crate) fn usual_share(shares: impl Iterator<Item = f64>) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::fit::calibrate::platt;
+    use crate::measures::calibration::platt;
     use dbacl_numeric::random::SplitMix64;
 
     /// A number with a bell-shaped distribution of deviation 1.

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //! How good scores of labelled documents are: the area above the ROC curve, recall at a rate of
 //! false positives, errors, confidence intervals of rates, verdicts by label ([`confusion`]), tests
-//! of shares ([`chance`]), and labels that look wrong ([`misfiled`]).
+//! of shares ([`chance`]), probabilities from scores ([`calibration`]), and labels that look wrong
+//! ([`misfiled`]).
 //!
 //! ```
 //! use dbacl::measures::{Scored, area_above, mistakes, rate};
@@ -15,6 +16,7 @@
 //! assert!(errors.value == 0.5 && errors.low > 0.1 && errors.high < 0.9);
 //! ```
 
+pub mod calibration;
 pub mod chance;
 pub mod confusion;
 pub mod misfiled;

@@ -2,11 +2,11 @@
 //! Measures of verdicts, with intervals (spec tools 3.7 and 6.1).
 
 use crate::protocol::Judged;
+use dbacl::measures::calibration::{self, logistic, platt};
 use dbacl::measures::confusion::{Confusion, PerLabel, mean_f1};
 pub(crate) use dbacl::measures::{Rate, rate};
 use dbacl::measures::{Scored, Step, Z, area_above, caught_at, steps};
-use dbacl_numeric::elementary::{exp, log, log_1p, log2, real};
-use std::cmp::Ordering;
+use dbacl_numeric::elementary::{exp, log, log2, real};
 
 /// Rates of false positives at which recall is reported.
 pub(crate) const RATES: [f64; 3] = [0.0001, 0.001, 0.01];
@@ -15,16 +15,12 @@ fn logit(p: f64) -> f64 {
     log(p / (1.0 - p))
 }
 
-fn inverse_logit(x: f64) -> f64 {
-    1.0 / (1.0 + exp(-x))
-}
-
 /// The logistic average of two error rates, 0..=1; 0 when one of them is 0, as TREC defined it.
 pub(crate) fn lam(one: f64, other: f64) -> f64 {
     if one == 0.0 || other == 0.0 {
         return 0.0;
     }
-    inverse_logit(f64::midpoint(logit(one), logit(other)))
+    logistic(f64::midpoint(logit(one), logit(other)))
 }
 
 /// The area above the ROC curve, with the interval of Hanley and `McNeil` (1982) on the logit
@@ -42,7 +38,7 @@ pub(crate) fn area(scored: &[Scored]) -> Rate {
         (a * (1.0 - a) + (positives - 1.0) * (q1 - a * a) + (negatives - 1.0) * (q2 - a * a))
             / (positives * negatives);
     let half = Z * variance.max(0.0).sqrt() / (a * (1.0 - a));
-    let at = |shift: f64| inverse_logit(logit(value) + shift);
+    let at = |shift: f64| logistic(logit(value) + shift);
     Rate { value, low: at(-half), high: at(half) }
 }
 
@@ -237,73 +233,25 @@ fn corrected(judged: &[Judged], positive: usize) -> Vec<(f64, bool)> {
     let folded = judged.iter().any(|one| one.fold > 0);
     let part = |at: usize, one: &Judged| if folded { one.fold } else { at % 2 };
     let parts = judged.iter().enumerate().map(|(at, one)| part(at, one)).max().unwrap_or(0) + 1;
-    let curves: Vec<(f64, f64)> = (0..parts)
+    let curves: Vec<calibration::Calibration> = (0..parts)
         .map(|wanted| {
             let others = judged
                 .iter()
                 .enumerate()
                 .filter(|&(at, one)| part(at, one) != wanted)
-                .map(|(_, one)| (one.margin, one.truth == positive))
+                .map(|(_, one)| Scored { score: one.margin, positive: one.truth == positive })
                 .collect::<Vec<_>>();
-            logistic(&others)
+            platt(&others)
         })
         .collect();
     judged
         .iter()
         .enumerate()
         .map(|(at, one)| {
-            let (slope, offset) = curves[part(at, one)];
-            (inverse_logit(slope * one.margin + offset), one.truth == positive)
+            let calibration::Calibration { slope, offset } = curves[part(at, one)];
+            (logistic(slope * one.margin + offset), one.truth == positive)
         })
         .collect()
-}
-
-/// Slope and offset of the logistic curve that fits best, by Newton's method on Platt's smoothed
-/// targets (Platt 1999; Lin, Lin and Weng 2007).
-fn logistic(points: &[(f64, bool)]) -> (f64, f64) {
-    let positives = real(points.iter().filter(|point| point.1).count());
-    let negatives = real(points.len()) - positives;
-    let (high, low) = ((positives + 1.0) / (positives + 2.0), 1.0 / (negatives + 2.0));
-    let loss = |slope: f64, offset: f64| -> f64 {
-        points
-            .iter()
-            .map(|&(x, y)| {
-                let (target, z) = (if y { high } else { low }, slope * x + offset);
-                // log(1 + e^z) without overflow
-                z.max(0.0) + log_1p(exp(-z.abs())) - target * z
-            })
-            .sum()
-    };
-    let (mut slope, mut offset) = (0.0, log((positives + 1.0) / (negatives + 1.0)));
-    let mut now = loss(slope, offset);
-    for _ in 0..100 {
-        let (mut g1, mut g2, mut h11, mut h12, mut h22) = (0.0, 0.0, 1e-9, 0.0, 1e-9);
-        for &(x, y) in points {
-            let p = inverse_logit(slope * x + offset);
-            let (d, w) = (p - if y { high } else { low }, p * (1.0 - p));
-            g1 += d * x;
-            g2 += d;
-            h11 += w * x * x;
-            h12 += w * x;
-            h22 += w;
-        }
-        let determinant = h11 * h22 - h12 * h12;
-        let (step1, step2) =
-            ((h22 * g1 - h12 * g2) / determinant, (h11 * g2 - h12 * g1) / determinant);
-        let mut length = 1.0;
-        let mut next = loss(slope - step1, offset - step2);
-        while next.partial_cmp(&now).is_none_or(Ordering::is_gt) && length > 1e-6 {
-            length /= 2.0;
-            next = loss(slope - length * step1, offset - length * step2);
-        }
-        if next.is_nan() || next >= now - 1e-9 {
-            break;
-        }
-        slope -= length * step1;
-        offset -= length * step2;
-        now = next;
-    }
-    (slope, offset)
 }
 
 /// A comparison of two methods on the same documents.
@@ -354,7 +302,7 @@ mod tests {
     use super::*;
 
     fn judged(truth: usize, verdict: usize, margin: f64) -> Judged {
-        let shares = vec![1.0 - inverse_logit(margin), inverse_logit(margin)];
+        let shares = vec![1.0 - logistic(margin), logistic(margin)];
         Judged { truth, verdict: Some(verdict), shares, margin, ..Judged::default() }
     }
 
@@ -406,19 +354,5 @@ mod tests {
         let found = measure(&[one(0, 0), one(1, 1), one(2, 1)], 3, 2);
         assert!(found.binary.is_none());
         assert!((found.macro_f1 - (1.0 + 2.0 / 3.0) / 3.0).abs() < 1e-12);
-    }
-
-    #[test]
-    fn logistic_curve_is_found() {
-        // Points drawn exactly: at x the share of positives is 1 / (1 + e^-(2x - 1)).
-        let mut points = Vec::new();
-        for x in [-2.0, -1.0, 0.0, 0.5, 1.0, 2.0] {
-            let p = inverse_logit(2.0 * x - 1.0);
-            for k in 0..2000 {
-                points.push((x, real(k) < p * 2000.0));
-            }
-        }
-        let (slope, offset) = logistic(&points);
-        assert!((slope - 2.0).abs() < 0.02 && (offset + 1.0).abs() < 0.02, "{slope} {offset}");
     }
 }
