@@ -40,6 +40,8 @@ mod report;
 mod review;
 mod roles;
 mod runs;
+#[cfg(test)]
+mod tests;
 mod weighing;
 
 pub(crate) use asking::{Question, each_message};

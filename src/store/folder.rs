@@ -139,7 +139,7 @@ impl FilterFolder {
     }
 
     /// The names of the ledgers that are there.
-    pub(super) fn ledgers(&self) -> Vec<String> {
+    pub(crate) fn ledgers(&self) -> Vec<String> {
         self.names(LEDGER, LEDGER_MAGIC)
     }
 
@@ -597,7 +597,7 @@ impl Changing {
     }
 
     /// Says in the journal which table comes next.
-    fn announce(&self, id: u64) -> Result<()> {
+    pub(super) fn announce(&self, id: u64) -> Result<()> {
         let path = self.folder.file(JOURNAL);
         let failed = |error| FilterError::io(&path, error);
         let Some(mut file) = if_there(open_to_change(&path)).map_err(failed)? else {
