@@ -15,7 +15,7 @@ use proptest::prelude::*;
 use std::fs;
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 /// A document with its effect.
 type Learned = (Document, Effect);
@@ -172,6 +172,90 @@ fn what_was_forgotten_leaves_no_trace() {
     replace(&folder, 2, &all[1..], true);
     assert_eq!(open(&folder).journal.lessons, []);
     assert_eq!(contents(&folder), contents(&other));
+    // Even if its record is in the ledger already.
+    learn(&folder, &draw(&mut random, 2));
+    change(&folder).fold(&open(&folder)).unwrap();
+    replace(&folder, 2, &all[1..], true);
+    assert_eq!(contents(&folder), contents(&other));
+}
+
+/// What a killed process has left at the end of a file: a record that is cut short, and so long
+/// that the next one does not cover it.
+fn cut_short(folder: &FilterFolder, name: &str) {
+    let mut bytes = fs::read(folder.file(name)).unwrap();
+    bytes.extend_from_slice(&1_000_000u32.to_le_bytes());
+    bytes.extend_from_slice(&[1; 2000]);
+    fs::write(folder.file(name), bytes).unwrap();
+}
+
+#[test]
+fn what_is_written_after_a_record_that_was_cut_short_is_read() {
+    let mut random = SplitMix64::new(13);
+    let all = left(&(0..30).map(|_| draw(&mut random, 2)).collect::<Vec<_>>());
+    let (_room, folder) = at_once(2, &all[..20]);
+    let (_other_room, other) = at_once(2, &all);
+    for own in &all[20..] {
+        cut_short(&folder, JOURNAL);
+        learn(&folder, own);
+    }
+    assert_eq!(known(&open(&folder)), known(&open(&other)));
+    let tables = open(&folder);
+    cut_short(&folder, JOURNAL);
+    cut_short(&folder, &tables.table.head.ledger);
+    change(&folder).fold(&tables).unwrap();
+    assert_eq!(known(&open(&folder)), known(&open(&other)));
+    let documents = |folder: &FilterFolder| folder.documents(&open(folder)).unwrap();
+    assert_eq!(documents(&folder), documents(&other));
+    // A table with the name of the one that is there voids its lessons, too.
+    learn(&folder, &draw(&mut random, 2));
+    cut_short(&folder, JOURNAL);
+    change(&folder).announce(open(&folder).table.id).unwrap();
+    assert_eq!(open(&folder).journal.lessons, []);
+}
+
+#[test]
+fn filters_with_one_ledger_do_not_change_it_for_each_other() {
+    let mut random = SplitMix64::new(14);
+    let all = left(&(0..30).map(|_| draw(&mut random, 2)).collect::<Vec<_>>());
+    let (room, folder) = at_once(2, &all[..20]);
+    let copied = FilterFolder::new(&room.path().join("copy"));
+    change(&copied).copy_from(&folder).unwrap();
+    for (own, more) in [(&folder, &all[20..24]), (&copied, &all[24..])] {
+        for one in more {
+            learn(own, one);
+        }
+        change(own).fold(&open(own)).unwrap();
+    }
+    for (own, more) in [(&folder, &all[20..24]), (&copied, &all[24..])] {
+        let wanted = [&all[..20], more].concat();
+        let documents: Vec<Document> = wanted.iter().map(|(own, _)| own.clone()).collect();
+        assert_eq!(own.documents(&open(own)).unwrap(), documents);
+        assert_eq!(known(&open(own)), known(&open(&at_once(2, &wanted).1)));
+    }
+}
+
+#[test]
+fn each_document_of_the_newest_ledger_is_salvaged_once() {
+    let mut random = SplitMix64::new(15);
+    let all = left(&(0..20).map(|_| draw(&mut random, 2)).collect::<Vec<_>>());
+    let (_room, folder) = at_once(2, &all);
+    let (document, effect) = &all[3];
+    let label = 1 - document.label;
+    let moved = (
+        Document { label, is_left_out: false, ..document.clone() },
+        Effect { label, is_left_out: false, ..effect.clone() },
+    );
+    learn(&folder, &moved);
+    let (_other_room, other) = at_once(2, &all[..5]);
+    for name in other.ledgers() {
+        fs::copy(other.file(&name), folder.file(&name)).unwrap();
+        let file = fs::File::options().write(true).open(folder.file(&name)).unwrap();
+        file.set_modified(SystemTime::UNIX_EPOCH).unwrap();
+    }
+    let wanted = left(&[all, vec![moved]].concat());
+    let wanted: Vec<Document> = wanted.into_iter().map(|(own, _)| own).collect();
+    let (_, documents, is_cut) = folder.salvage().unwrap();
+    assert_eq!((documents, is_cut), (wanted, false));
 }
 
 #[test]
