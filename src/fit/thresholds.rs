@@ -444,6 +444,47 @@ mod tests {
         let odds = calibration.slope * found(0.005) + calibration.offset;
         assert!((odds - log(4.0)).abs() < 1e-9 && found(0.005) > by_rank, "{odds}");
         assert!((found(0.05) - calibration.even()).abs() < 1e-9, "{calibration:?}");
+        // The same holds of the other category.
+        let turned = |one: &Scored| Scored { score: -one.score, positive: !one.positive };
+        let turned: Vec<Scored> = all.iter().map(turned).collect();
+        let (low, _) = band_as_asked(&turned, &[promised(0.005); 2], platt(&turned));
+        assert!((low + found(0.005)).abs() < 1e-6, "{low}");
+    }
+
+    #[test]
+    fn one_threshold_is_enough_where_categories_lie_far_apart() {
+        let promise = Promise { is_protected: false, rate: 0.1, tail: 0.2 };
+        let many = |last: f64| (0..20).map(|k| last - real(k) / 10.0).collect::<Vec<f64>>();
+        let odds = Calibration { slope: 1.0, offset: 0.0 };
+        // The limits are -1.1 and -5.1, and the score between them is 2.
+        for (excesses, expected) in [([-1.0, -5.0], [0.0, 2.0]), ([-5.0, -1.0], [-2.0, 0.0])] {
+            let (low, high) = band(&excesses.map(many), &[promise; 2], odds);
+            let far = (low - expected[0]).abs().max((high - expected[1]).abs());
+            assert!(far < 1e-9, "{low} {high}");
+        }
+    }
+
+    #[test]
+    fn few_documents_of_an_ordinary_category_make_its_limit_wider() {
+        let limit = |number: usize, is_protected: bool| {
+            let own: Vec<f64> = (0..number).map(|k| -2.0 - real(k % 10) / 10.0).collect();
+            let promise = Promise { is_protected, rate: 0.005, tail: 0.01 };
+            limits(&[own.clone(), own], &[promise; 2])[1]
+        };
+        assert!(limit(20, false) > limit(20, true));
+        assert_eq!(limit(70, false), limit(70, true));
+    }
+
+    #[test]
+    fn caution_widens_both_margins() {
+        for (smaller, low, high) in [(0, -0.16, 0.34), (10, -0.16, 0.34), (1_000_000, -0.33, 0.53)]
+        {
+            for caution in [0.75, 1.0, 1.3] {
+                assert_eq!(margins(smaller, caution), (low * caution, high * caution), "{smaller}");
+            }
+        }
+        let (few, many) = (margins(20, 1.0), margins(200, 1.0));
+        assert!(many.0 < few.0 && many.1 > few.1, "{few:?} {many:?}");
     }
 
     #[test]

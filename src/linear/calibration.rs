@@ -248,4 +248,20 @@ mod tests {
         let few = calibrate(&[samples[0]; 5], &prior);
         assert!(few.slope < 10.0, "{few:?}");
     }
+
+    #[test]
+    fn samples_count_by_their_weight() {
+        let found = |wrong: f32| {
+            let sample = |number: usize| {
+                let (truth, weight) = [(0, wrong), (1, 1.0), (1, 1.0)][number % 3];
+                Sample { margins: &[0.0, 1.0], known: 40.0, truth, weight }
+            };
+            calibrate(&(0..300).map(sample).collect::<Vec<_>>(), &[0.5; 2])
+        };
+        // Odds of two to one, and of 200 to one.
+        let (even, lighter) = (found(1.0), found(0.01));
+        assert!(even.slope < 1.0 && lighter.slope > 3.0, "{even:?} {lighter:?}");
+        // Where all documents are equally long, further features explain nothing.
+        assert_eq!([even.more, lighter.more], [0.0; 2]);
+    }
 }
