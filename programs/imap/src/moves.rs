@@ -332,10 +332,10 @@ mod tests {
     }
 
     /// What is learned in several looks, and how often the message has arrived. The looks have
-    /// bars between them. Each has the seconds that pass before it, if any, `-` and a place from
-    /// which the message is gone, `+` and one where it is new, `=` and one where it stays, and `~`
-    /// and one where its flags have changed; the old ones follow `<`. `own` is where the program
-    /// moves it first.
+    /// bars between them. Each has the seconds that pass before it, if any, `<` and those by which
+    /// the clock is set back, `-` and a place from which the message is gone, `+` and one where it
+    /// is new, `=` and one where it stays, and `~` and one where its flags have changed; the old
+    /// ones follow `<`. `own` is where the program moves it first.
     fn story(looks: &str, own: Option<&str>) -> (String, usize) {
         let mut now = 1_000_000;
         let to = |to: &str| OwnMove {
@@ -358,6 +358,7 @@ mod tests {
                         changes.new.push(at(place));
                     }
                     ("=", place) => remains.push(at(place).kind),
+                    ("<", seconds) => now -= seconds.parse::<u64>().expect("seconds"),
                     ("~", both) => {
                         let (place, old) = both.split_once('<').expect("flags");
                         changes.flagged.push((at(place), at(old).flags));
@@ -407,6 +408,10 @@ mod tests {
         for looks in [
             // A message is expunged, and long after that a rule files an equal one.
             "-INBOX | 1 | 100 | 5 +Junk",
+            // Even if the clock is set back meanwhile.
+            "-INBOX | <86400 | 1 | 100 | 5 +Junk",
+            // However long the program did not run, two looks are enough.
+            "-INBOX | 86400 | 1 | 1 +Junk",
             // A copy, whose original is thrown away or deleted for good later.
             "+Junk =INBOX | 30 =INBOX =Junk | 31 =INBOX =Junk | -INBOX =Junk",
             "+Junk =INBOX | 5 -INBOX +Trash =Junk",
@@ -431,6 +436,8 @@ mod tests {
         teaches("-INBOX +Junk | 1 -Junk +INBOX | 1 -INBOX +Junk", "Spam Ham Spam");
         teaches("-INBOX -INBOX.6 +Junk +Junk.6", "Spam");
         teaches("-INBOX +Junk =INBOX", "Spam");
+        // After a long pause the next look may still bring the other half.
+        teaches("-INBOX | 86400 | 1 +Junk", "Spam");
     }
 
     #[test]
@@ -443,9 +450,17 @@ mod tests {
             // Before the next look, somebody has moved the mail on to another folder.
             ("1 -INBOX +Work", "Topic(0)"),
             ("1 +Junk =INBOX | 1 -INBOX =Junk", ""),
+            // It was not in the inbox any more.
+            ("1 -Trash +Junk", "Spam"),
         ] {
             assert_eq!(story(looks, Some("Junk")).0, expected, "{looks}");
         }
+        // A move of another message.
+        let own = OwnMove { uid: 6, identity: [8; 8], since: 0, to: "Junk".into(), is_done: true };
+        let changes =
+            Changes { gone: vec![at("INBOX")], new: vec![at("Junk")], ..Changes::default() };
+        let meaning = understand(changes, (Vec::new(), vec![own.clone()]), &|_, _| false, 1);
+        assert_eq!((meaning.lessons.len(), meaning.own), (1, vec![own]));
     }
 
     #[test]

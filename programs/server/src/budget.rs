@@ -183,6 +183,8 @@ impl Mail {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::pin::pin;
+    use std::task::{Context, Poll, Waker};
 
     fn mail(budget: &Arc<Budget>, peer: Option<u32>) -> Mail {
         Mail::new(budget, &Arc::default(), peer.map(Peer::User))
@@ -208,6 +210,34 @@ mod tests {
         assert_eq!(other.push(&[0]), Err(Refusal::Busy));
         drop(held);
         other.push(&[0]).expect("memory was given back");
+        // Of a message that is too large the beginning is enough, however short it is.
+        assert!(other.can_be_judged(Refusal::Large));
+    }
+
+    #[test]
+    fn a_message_gets_what_there_is() {
+        // A peer's share is one message at least.
+        let budget = Arc::new(Budget::new(8 * PIECE, 10 * PIECE, 10));
+        let mut one = mail(&budget, Some(1));
+        one.push(&vec![0; 5 * PIECE]).expect("a share");
+        // Twice its memory is not there, and what it needs is.
+        let mut other = mail(&budget, Some(2));
+        other.push(&vec![0; 3 * PIECE]).expect("room");
+        other.push(&[0; 2 * PIECE]).expect("room");
+        assert_eq!((one.push(&[0]), budget.in_use()), (Err(Refusal::Busy), 10 * PIECE));
+    }
+
+    #[test]
+    fn only_the_end_of_a_message_that_was_not_short_is_told() {
+        let budget = Arc::new(Budget::new(2 * SHORT, 4 * SHORT, 100));
+        let mut context = Context::from_waker(Waker::noop());
+        for (length, expected) in [(SHORT, Poll::Pending), (SHORT + 1, Poll::Ready(()))] {
+            let mut message = mail(&budget, None);
+            message.push(&vec![0; length]).expect("room");
+            drop(message);
+            let notified = pin!(budget.freed.notified());
+            assert_eq!(notified.poll(&mut context), expected, "{length}");
+        }
     }
 
     #[test]

@@ -48,13 +48,17 @@ mod tests {
         let stranger = u32::MAX - 9;
         let (own, nobody) = (Peer::User(stranger), format!("the user {stranger} has no name"));
         let (root, teacher) = (Peer::User(0), Peer::User(stranger + 1));
+        let itself = Peer::User(Uid::effective().as_raw());
         let (all, refused) = (Ok("alice"), Err("learning is not allowed here"));
         for (learn, peer, expected) in [
             (Learn::Sockets, host, refused),
             (Learn::Sockets, root, all),
             (Learn::Sockets, teacher, all),
+            (Learn::Sockets, itself, all),
             (Learn::Sockets, own, Err(nobody.as_str())),
+            (Learn::Everywhere, own, Err(nobody.as_str())),
             (Learn::Nowhere, root, refused),
+            (Learn::Nowhere, teacher, refused),
             (Learn::Everywhere, host, all),
         ] {
             let teacher_numbers = vec![stranger + 1];
@@ -82,5 +86,8 @@ mod tests {
             assert_eq!(refused, "nobody may teach only nobody's filter");
         }
         assert_eq!(teaches("/m/{local}", "nobody@example.org"), Ok(own));
+        // Names without a folder are not the same name.
+        let refused = teaches("/m/{domain}/{local}", "alice");
+        assert_eq!(refused, Err("nobody may teach only nobody's filter".into()));
     }
 }
