@@ -331,6 +331,7 @@ mod tests {
             ("x.tsv", "a\tb\nc\na\td\n".into(), "a=b@1 2 a=d@3"),
             ("x.tsv", format!("a\tb\n{long}\na\td\n"), "a=b@1 2 a=d@3"),
             ("x.csv", "label,text\na\na,b,c\na,b\n,d\n".into(), "2 3 a=b@4 5"),
+            ("x.csv", "label,text\na,\"b\nc\"\nd\na,\"b\n\"\n".into(), "a=b\nc@2 4 a=b\n@5"),
         ] {
             let found = std::cell::RefCell::new(Vec::new());
             let mut take = |record: Record<'_>| {
@@ -349,6 +350,20 @@ mod tests {
             read_buffered(text.as_bytes(), Path::new(name), &Reading::default(), &mut to).unwrap();
             assert_eq!(found.into_inner().join(" "), expected);
         }
+    }
+
+    #[test]
+    fn a_field_that_does_not_end_is_no_document() {
+        let mut taken = Vec::new();
+        let mut take = |record: Record<'_>| {
+            taken.push(record.text.to_vec());
+            Ok(())
+        };
+        let mut to = To { take: &mut take, refuse: &mut |error| Err(error) };
+        let table = b"label,text\na,\"b\nc\"\na,\"d\na,e\n".as_slice();
+        let read = read_buffered(table, Path::new("x.csv"), &Reading::default(), &mut to);
+        assert!(read.is_err());
+        assert_eq!(taken, [b"b\nc"]);
     }
 
     #[test]

@@ -48,17 +48,31 @@ pub(crate) fn read(
     let is_quoted = layout.delimiter != b'\t';
     builder.delimiter(layout.delimiter).has_headers(false).flexible(true).quoting(is_quoted);
     let mut rows = builder.buffer_capacity(1 << 16).from_reader(watched);
+    let mut next_row = |row: &mut ByteRecord| {
+        rows.get_mut().bytes = 0;
+        let line = rows.position().line();
+        let is_there = rows.read_byte_record(row).map_err(|error| refusal(path, line, error))?;
+        Ok((is_there, rows.get_ref().quotes % 2 == 1))
+    };
     let (mut row, mut text, mut name) = (ByteRecord::new(), Vec::new(), String::new());
-    let (mut line, mut has_lines) = (1, false);
+    // The row after one with line ends is read at once: `ahead`, and what reading it brought.
+    let (mut ahead, mut following) = (ByteRecord::new(), None);
     let mut fields = None;
     loop {
-        rows.get_mut().bytes = 0;
-        let next = rows.position().line();
-        if !rows.read_byte_record(&mut row).map_err(|error| refusal(path, next, error))? {
+        let read = following.take().inspect(|_| std::mem::swap(&mut row, &mut ahead));
+        let (is_there, _) = read.unwrap_or_else(|| next_row(&mut row))?;
+        if !is_there {
             break;
         }
-        line = row.position().map_or(next, csv::Position::line);
-        has_lines = row.iter().any(|field| field.contains(&b'\n'));
+        let line = row.position().map_or(1, csv::Position::line);
+        if is_quoted && row.iter().any(|field| field.contains(&b'\n')) {
+            let read = next_row(&mut ahead);
+            // A mark that stands alone took the rest of the table into the last row.
+            if matches!(read, Ok((false, true))) {
+                return Err(DataError::line(path, line, "a quoted field does not end"));
+            }
+            following = Some(read);
+        }
         let is_first = fields.is_none();
         let expected = *fields.get_or_insert(row.len());
         if is_first && layout.has_heading {
@@ -89,10 +103,6 @@ pub(crate) fn read(
         }
         let id = layout.id.map(|at| String::from_utf8_lossy(field(at))).unwrap_or_default();
         (to.take)(Record { label: &name, id: &id, text: &text, line, file: path })?;
-    }
-    // A mark that stands alone took the rest of the table into the last row.
-    if is_quoted && has_lines && rows.get_ref().quotes % 2 == 1 {
-        return Err(DataError::line(path, line, "a quoted field does not end"));
     }
     notes.columns = layout.found;
     Ok(notes)
