@@ -105,6 +105,7 @@ mod tests {
             (b"Notes on filtering\n\nSubject: x\n", Contents::Text),
             (b"// <!-- <mdb:mork:z v=\"1.4\"/> -->\n", Contents::Text),
             (b"see http://example.org\nhttp://example.org\n", Contents::Text),
+            (b"# dbacl model 2\nlabel: x\n", Contents::Other("a model of dbacl-text")),
             (b"\x1f\x8b\x08\0", Contents::Other("compressed by gzip")),
             (b"\xfd7zXZ\0\0", Contents::Other("compressed by xz")),
             (b"\xff\xd8\xff\xe0", Contents::Other("a picture")),

@@ -9,8 +9,11 @@ const IN_OFFICE: [&[u8]; 6] =
     [b"[Content_Types].xml", b"_rels/", b"docProps/", b"xl/", b"word/", b"mimetypeapplication/"];
 
 /// How files of common formats begin.
-const FORMATS: [(&[u8], &str); 17] = [
+const FORMATS: [(&[u8], &str); 20] = [
     (b"# dbacl mail filter\n", "a file of a mail filter"),
+    (b"# dbacl model ", "a model of dbacl-text"),
+    (b"# chess odds ", "a model of chess"),
+    (b"\xba\x16\x4f\x2f", "a model of fastText"),
     (b"\x1f\x8b", "compressed by gzip"),
     (b"\x1f\x9d", "compressed by compress"),
     (b"BZh", "compressed by bzip2"),
