@@ -45,7 +45,8 @@ fn nothing_written_is_a_failure_that_changes_no_file() {
     let before = place.text("all.txt");
     assert_eq!(before, "e4 e5 1-0\n");
     for args in ["", "/nonexistent"] {
-        assert!(prepare(&place, args, "").starts_with("1\n"), "{args}");
+        let said = prepare(&place, args, "");
+        assert!(said.starts_with("1\n") && said.contains("chess-adapter: "), "{args}: {said}");
         assert_eq!(place.text("all.txt"), before, "{args}");
         assert!(!place.path("all.txt.part").exists(), "{args}");
     }

@@ -11,6 +11,7 @@ use crate::tools::{learn, style};
 use chess_games::encode::Encoding;
 use chess_games::files::write_result;
 use chess_games::prepare::{self, TextFiles, read_files};
+use dbacl_cli::arguments::say;
 
 #[derive(Debug, Args)]
 pub(super) struct PrepareArgs {
@@ -29,12 +30,19 @@ pub(super) struct PrepareArgs {
 pub(super) fn run_prepare(args: &PrepareArgs) -> Result<ExitCode> {
     let mut files = TextFiles::create(&args.output, &args.encodings)?;
     let statistics = read_files(&args.pgn, &args.text, &mut |game, _| files.take(game))?;
+    let used = statistics.check_used(&args.pgn);
     // What was prepared before is not lost to games that cannot be used.
-    if statistics.written > 0 {
+    if used.is_ok() {
         files.finish()?;
     }
     statistics.write(&mut std::io::stderr())?;
-    Ok(ExitCode::from(u8::from(statistics.written == 0)))
+    Ok(used.map_or_else(
+        |fault| {
+            say("chess-adapter", &fault.to_string());
+            ExitCode::FAILURE
+        },
+        |()| ExitCode::SUCCESS,
+    ))
 }
 
 pub(super) fn run_learn(options: &learn::Options) -> Result<ExitCode> {
