@@ -58,8 +58,8 @@ pub(super) fn run(
         let out = printer.output.buffer();
         format.begin(out, printer.scorer.models());
     }
-    inputs::read(reading, signals, &mut reader, &mut printer, |_, _| Ok(()))?;
-    if !config.per_file && config.filters.is_empty() {
+    let ended = inputs::read(reading, signals, &mut reader, &mut printer, |_, _| Ok(()));
+    if ended.is_ok() && !config.per_file && config.filters.is_empty() {
         let only = match reading.operands.as_slice() {
             [] => &b"stdin"[..],
             [operand] => operand.as_bytes(),
@@ -68,8 +68,10 @@ pub(super) fn run(
         printer.result(only);
     }
     if let Some(format) = config.format {
+        // After an error, too, so that JSON stays JSON.
         format.end(printer.output.buffer(), printer.results > 0);
     }
+    ended?;
     let status = printer.status;
     output.flush().map_err(|error| output_failure(&error))?;
     if reading.strict && signals.stopped() {

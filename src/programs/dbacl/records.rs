@@ -6,7 +6,7 @@ use super::categories::reload;
 use super::config::Config;
 use super::failure::{Failure, Kind, output_failure, unopened};
 use super::inputs;
-use super::jobs::Records;
+use super::jobs::{Reading, Records};
 use super::messages::{MESSAGES, warn};
 use super::signals::Signals;
 use super::structured::{Format, Id};
@@ -65,6 +65,25 @@ pub(super) fn run(
         }
         inputs::after_signals(signals, &mut state.said)
     };
+    let ended = each_source(&reading, records, signals, &mut each);
+    // After an error, too, so that JSON stays JSON.
+    format.end(output.buffer(), !state.first);
+    ended?;
+    output.flush().map_err(|error| output_failure(&error))?;
+    if state.faults > 0 {
+        let text = format!("{} of {} records are not valid", state.faults, state.number - 1);
+        return Err(Failure::new(Kind::Data, text));
+    }
+    Ok(0)
+}
+
+/// Opens each input, or standard input if there are none.
+fn each_source(
+    reading: &Reading,
+    records: Records,
+    signals: &Signals,
+    each: &mut dyn FnMut(Source<'_>) -> Result<(), Failure>,
+) -> Result<(), Failure> {
     if reading.operands.is_empty() {
         each(source::standard_input())?;
     }
@@ -88,13 +107,7 @@ pub(super) fn run(
             break;
         }
     }
-    format.end(output.buffer(), !state.first);
-    output.flush().map_err(|error| output_failure(&error))?;
-    if state.faults > 0 {
-        let text = format!("{} of {} records are not valid", state.faults, state.number - 1);
-        return Err(Failure::new(Kind::Data, text));
-    }
-    Ok(0)
+    Ok(())
 }
 
 /// How records are classified; shared by all threads.
@@ -127,6 +140,7 @@ impl Run {
     ) -> Result<Option<io::Error>, Failure> {
         let mut bytes = Vec::new();
         let mut searched = 0;
+        let mut is_start = true;
         loop {
             let (error, ended) = match read_some(&mut *source.reader, &mut bytes) {
                 Ok(length) => (None, length == 0),
@@ -148,7 +162,11 @@ impl Run {
                 if signals.take_reload() {
                     scorers.reload();
                 }
-                self.batch(&bytes[..whole], scorers, output)?;
+                let records = &bytes[..whole];
+                // Programs of Windows write this mark before the first record.
+                let mark: &[u8] = if is_start { "\u{feff}".as_bytes() } else { b"" };
+                is_start = false;
+                self.batch(records.strip_prefix(mark).unwrap_or(records), scorers, output)?;
                 bytes.drain(..whole);
             }
             searched = bytes.len();
