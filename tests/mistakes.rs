@@ -188,10 +188,6 @@ fn messages_say_what_to_type() {
          --mail-learn none ham=MAIL spam=MAIL\n",
     );
     for (args, expected) in [
-        (
-            "--mail-filter",
-            "dbacl:error: --mail-filter needs the filter's folder, such as ~/.dbacl-mail\n",
-        ),
         ("--mail-lern f ham=good spam=bad", "dbacl:hint: did you mean --mail-learn?\n"),
         (
             "--mail-forget f",
@@ -206,9 +202,34 @@ fn messages_say_what_to_type() {
         ("--reasons f", "dbacl:error: --reasons can only be used with --mail-filter and"),
         ("--mail-verdict f --window 3", "--window can only be used with --mail-learn"),
         ("-c ./x.model", "x.model is a model of dbacl-text: use dbacl-text predict\n"),
+        (
+            "--mail-verdict f --mail-correct f spam s.mbox",
+            "dbacl:error: please use only one job of the mail filter, and once\n",
+        ),
+        ("--mail-verdict s.mbox s.mbox", "s.mbox is a file, not the folder of a filter\n"),
+        ("--mail-learn f --general f ham=good spam=bad", "--general names the filter that is made"),
     ] {
         scratch.dbacl(args).complains(1, expected);
     }
+    // A message is passed on whatever is wrong with the folder, and errors have their status
+    // wherever --strict stands.
+    scratch.write("file", "no filter\n");
+    for (args, status, expected) in [
+        (
+            "--mail-filter",
+            0,
+            "dbacl:error: --mail-filter needs the filter's folder, such as ~/.dbacl-mail\n",
+        ),
+        ("--mail-filter=", 0, "the name of the filter's folder is empty"),
+        ("--mail-filter file", 0, "file is a file, not the folder of a filter"),
+        ("--mail-filter f --mail-correct f", 0, "only one job of the mail filter"),
+        ("--mail-filter nowhere --strict", 66, "nowhere is not a mail filter"),
+    ] {
+        let done = scratch.dbacl_reading(args, mail("spam", 3));
+        assert!(done.stdout.contains("\nX-DBACL: error"), "{args}: {done:?}");
+        done.complains(status, expected);
+    }
+    scratch.dbacl("-l x -c y --strict").complains(64, "cannot use options -l and -c together");
     // The advice to forget a message works.
     scratch.write("message", mail("spam", 3));
     scratch.dbacl("--mail-correct f spam message").quiet(0);

@@ -42,7 +42,7 @@ pub const CLASSIC: [JobOptions; 7] = [
             (&[Key::Online, Key::MergeOnline], "--merge reads online memory dumps, too"),
         ],
     ),
-    row(Key::Merge, "COUNTS ...", &[], &[]),
+    row(Key::Merge, "COUNTS ...", &[], &[(&[Key::Decimation, Key::Online, Key::MergeOnline], "")]),
     row(
         Key::Fit,
         "[OPTION]...",
@@ -188,6 +188,7 @@ mod tests {
             (&[Learn, Key::Canonical], "--canonical can only be used with --fit"),
             (&[Category, Dump, Input], "-d (--dump) cannot be used with --input"),
             (&[Category, Charset, Input], "--charset cannot be used with --input"),
+            (&[Key::Merge, Online], "-o (--online) cannot be used with --merge"),
             (
                 &[Count, Online],
                 "-o (--online) cannot be used with --count: --merge reads online memory dumps, too",

@@ -100,13 +100,22 @@ fn command(
         return check::run(&paths, output);
     }
     if let Some(job) = mail_job(&events) {
-        return run_mail(job, events, strict, output);
+        return run_mail(job, events, None, strict, output);
     }
     let is_alone = !events.iter().any(|event| matches!(event, Event::Option { .. }));
     if let Some(option) = events.iter().find_map(without_folder).filter(|_| is_alone) {
-        return usage(format!("{option} needs the filter's folder, such as ~/.dbacl-mail"));
+        let text = format!("{option} needs the filter's folder, such as ~/.dbacl-mail");
+        let failure = Failure::new(Kind::Usage, text);
+        // A message is passed on even then.
+        return match job_options::mail_job(Key::MailFilter) {
+            Some(job) if option == job_options::spelled(job.key) => {
+                run_mail((job, None), Vec::new(), Some(failure), strict, output)
+            }
+            _ => Err(failure),
+        };
     }
     let mut builder = Builder::new(VARIABLE);
+    builder.config.reading.strict |= getopt::has(&events, &Key::Strict);
     strict.store(builder.config.reading.strict, Ordering::Relaxed);
     for event in events {
         let result = builder.act(event);
@@ -145,21 +154,29 @@ fn flag_named(text: &OsStr) -> Option<Key> {
     options::TABLE.iter().find(is_flag).map(|option| option.key)
 }
 
-/// Does a job of the mail filter.
+/// Does a job of the mail filter, unless it is `refused`. A filter passes its message on even then.
 fn run_mail(
     (job, folder): (&JobOptions, Option<PathBuf>),
     events: Vec<Event<Key>>,
+    mut refused: Option<Failure>,
     strict: &AtomicBool,
     output: &mut Output,
 ) -> Result<u8, Failure> {
     let mut builder = Builder::new(VARIABLE_BUT_LOCALE);
+    builder.config.reading.strict |= getopt::has(&events, &Key::Strict);
     strict.store(builder.config.reading.strict, Ordering::Relaxed);
     let mut how = mail::How::default();
-    // A filter passes its message on even if its options are wrong.
-    let mut refused = None;
+    let mut jobs = 0;
     for event in events {
         let event = match event {
             Event::Option { key, value } if job_options::mail_job(key).is_some() => {
+                jobs += 1;
+                if jobs > 1 {
+                    refused.get_or_insert_with(|| {
+                        let text = "please use only one job of the mail filter, and once";
+                        Failure::new(Kind::Usage, text)
+                    });
+                }
                 match flag_named(value.as_deref().unwrap_or_default()) {
                     Some(key) => Event::Option { key, value: None },
                     None => continue,
@@ -191,6 +208,13 @@ fn run_mail(
         refused.get_or_insert_with(|| Failure::new(Kind::Usage, text));
         PathBuf::new()
     });
+    if folder.as_os_str().is_empty() {
+        let text = "the name of the filter's folder is empty";
+        refused.get_or_insert_with(|| Failure::new(Kind::Usage, text));
+    } else if folder.is_file() {
+        let text = format!("{} is a file, not the folder of a filter", folder.display());
+        refused.get_or_insert_with(|| Failure::new(Kind::NoInput, text));
+    }
     if job.key == Key::MailFilter {
         let signals = signals::Signals::install();
         let is_strict = strict.load(Ordering::Relaxed);
@@ -215,10 +239,6 @@ fn run_mail(
     if builder.misread {
         // The message was printed before.
         return Err(Failure::silent(Kind::Usage));
-    }
-    if folder.is_file() {
-        let text = format!("{} is a file, not the folder of a filter", folder.display());
-        return Err(Failure::new(Kind::NoInput, text));
     }
     let limit = builder.config.lock_timeout;
     match job.key {

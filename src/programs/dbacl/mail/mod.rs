@@ -90,6 +90,11 @@ fn first_day(window: &OsStr) -> Result<i64, Failure> {
     Ok(i64::try_from(now / DAY).unwrap_or(i64::MAX) - i64::from(days))
 }
 
+/// Whether two paths lead to one folder that is there.
+fn is_same(one: &Path, other: &Path) -> bool {
+    one.canonicalize().is_ok_and(|one| other.canonicalize().is_ok_and(|other| one == other))
+}
+
 /// Learns the mail of two categories or more into the filter of `folder`. The whole filter is
 /// replaced at the end; until then the old one can be used.
 pub(super) fn learn(
@@ -134,6 +139,9 @@ pub(super) fn learn(
     options = match &how.general {
         None => options,
         Some(none) if none == "none" => options.without_general(),
+        Some(own) if is_same(Path::new(own), folder) => {
+            return usage("--general names the filter that is made: give one of other mail");
+        }
         Some(folder) => options.general(folder),
     };
     if let Some(name) = &how.caution {
