@@ -110,9 +110,11 @@ pub(crate) fn needs_job(option: Key) -> Option<String> {
 
 /// What is wrong with these options of the classic program together, if anything is.
 pub(crate) fn fault(used: &[Key]) -> Option<String> {
+    // -R alone classifies, as -c does.
+    let is_used = |key| used.contains(&key) || key == Key::Category && used.contains(&Key::Random);
     let has_job = |option| {
         let mut rows = CLASSIC.iter().filter(|row| row.options.contains(option)).peekable();
-        rows.peek().is_none() || rows.any(|row| used.contains(&row.key))
+        rows.peek().is_none() || rows.any(|row| is_used(row.key))
     };
     if let Some(&option) = used.iter().find(|option| !has_job(option)) {
         return needs_job(option);
@@ -182,6 +184,7 @@ mod tests {
             (&[Learn, Fit] as &[Key], ""),
             (&[Key::Verbose, Learn, Online, Key::Decimation], ""),
             (&[Category, Format, Input], ""),
+            (&[Key::Random, Format], ""),
             (&[Category, Fit], "--fit can only be used with -l"),
             (&[Learn, Place], "--place can only be used with --count"),
             (&[Learn, Format], "--format can only be used with -c and --mail-verdict"),
