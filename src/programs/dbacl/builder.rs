@@ -221,7 +221,8 @@ impl Builder {
                 self.config.merges.push(path);
             }
             Key::MemoryMap => config.memory_map = true,
-            Key::Nothing => {}
+            // --strict was set before.
+            Key::Nothing | Key::Strict => {}
             Key::Explain => config.explain = Some(false),
             Key::ExplainHtml => config.explain = Some(true),
             Key::Count | Key::Merge | Key::Fit if bytes.is_empty() => {
@@ -254,7 +255,6 @@ impl Builder {
                 Some(seconds) => config.lock_timeout = Duration::from_secs(seconds.into()),
                 None => return usage("--lock-timeout needs a number of seconds"),
             },
-            Key::Strict => config.reading.strict = true,
             Key::Quiet => MESSAGES.be_quiet(),
             Key::KeepNul => config.reading.keep_nul = true,
             Key::Charset => {

@@ -64,7 +64,7 @@ pub fn main() -> ExitCode {
     run.unwrap_or_else(|_| ExitCode::from(Kind::Internal.status(strict.load(Ordering::Relaxed))))
 }
 
-/// Runs the program; `strict` is kept up to date while options are read.
+/// Runs the program; `strict` is set before options act.
 fn run(program: &OsString, args: &[OsString], strict: &AtomicBool) -> ExitCode {
     let mut output = Output::new();
     let status = command(program, args, strict, &mut output);
@@ -114,17 +114,21 @@ fn command(
             _ => Err(failure),
         };
     }
-    let mut builder = Builder::new(VARIABLE);
-    builder.config.reading.strict |= getopt::has(&events, &Key::Strict);
-    strict.store(builder.config.reading.strict, Ordering::Relaxed);
+    let mut builder = begin(VARIABLE, &events, strict);
     for event in events {
-        let result = builder.act(event);
-        strict.store(builder.config.reading.strict, Ordering::Relaxed);
-        if let Some(text) = result? {
+        if let Some(text) = builder.act(event)? {
             return print(output, &text);
         }
     }
     perform(builder, output)
+}
+
+/// A run without options but `--strict`, which acts wherever it stands; `strict` gets it, too.
+fn begin(variable: Variable, events: &[Event<Key>], strict: &AtomicBool) -> Builder {
+    let mut builder = Builder::new(variable);
+    builder.config.reading.strict |= getopt::has(events, &Key::Strict);
+    strict.store(builder.config.reading.strict, Ordering::Relaxed);
+    builder
 }
 
 /// The first job of a command line that is one of the mail filter's, with the filter's folder.
@@ -162,9 +166,7 @@ fn run_mail(
     strict: &AtomicBool,
     output: &mut Output,
 ) -> Result<u8, Failure> {
-    let mut builder = Builder::new(VARIABLE_BUT_LOCALE);
-    builder.config.reading.strict |= getopt::has(&events, &Key::Strict);
-    strict.store(builder.config.reading.strict, Ordering::Relaxed);
+    let mut builder = begin(VARIABLE_BUT_LOCALE, &events, strict);
     let mut how = mail::How::default();
     let mut jobs = 0;
     for event in events {
@@ -198,7 +200,6 @@ fn run_mail(
                 format!("{name} cannot be used with {job}; --mail-help lists what can")
             })),
         };
-        strict.store(builder.config.reading.strict, Ordering::Relaxed);
         refused = refused.or(result.err());
     }
     let mut operands = std::mem::take(&mut builder.config.reading.operands);
