@@ -22,6 +22,7 @@ mod packed;
 mod table;
 mod utf16;
 
+use dbacl_files::format::UTF8_MARK;
 use document::To;
 pub use document::{Columns, DataError, Format, Handlers, LONGEST, Notes, Reading, Record, Sink};
 pub use folder::entries;
@@ -151,8 +152,8 @@ fn read_plain(
     reading: &Reading,
     to: &mut To<'_>,
 ) -> Result<Notes, DataError> {
-    if input.fill_buf().map_err(|error| DataError::io(path, error))?.starts_with(MARK) {
-        input.consume(MARK.len());
+    if input.fill_buf().map_err(|error| DataError::io(path, error))?.starts_with(UTF8_MARK) {
+        input.consume(UTF8_MARK.len());
     }
     let beginning = input.fill_buf().map_err(|error| DataError::io(path, error))?;
     if reading.format.is_none() && is_list(beginning) {
@@ -204,9 +205,6 @@ fn is_list(beginning: &[u8]) -> bool {
     let visible = beginning.iter().filter(|byte| !byte.is_ascii_whitespace());
     visible.take(3).eq(b"[{\"")
 }
-
-/// The mark that some programs put before UTF-8.
-const MARK: &[u8] = b"\xef\xbb\xbf";
 
 /// What the first line that is not empty looks like.
 fn by_content(beginning: &[u8]) -> Option<Format> {

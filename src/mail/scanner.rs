@@ -19,6 +19,7 @@
 use crate::mail::day::{day_in, day_of};
 use crate::mail::from_line::{FROM, FromLine};
 use crate::mail::header_fields::{Field, header_fields, is_folded};
+use dbacl_files::format::UTF8_MARK;
 
 /// A longer line comes in pieces.
 const LONGEST_PIECE: usize = 1 << 16;
@@ -27,7 +28,6 @@ const HEADER: usize = 1 << 16;
 /// The longest text whose `Content-Length` is compared with what follows it.
 const LONGEST_TEXT: u64 = 32 << 20;
 
-const MARK: &[u8] = b"\xef\xbb\xbf";
 const BANNER: &[u8] = b"Microsoft Mail Internet Headers Version 2.0";
 const MMDF: &[u8] = b"\x01\x01\x01\x01";
 const BABYL: &[u8] = b"BABYL OPTIONS";
@@ -197,8 +197,8 @@ impl Scanner {
     }
 
     fn scan(&mut self, rest: Rest<'_>) -> Scan<Step> {
-        if self.offset == 0 && rest.begins_with(MARK)? {
-            return Ok(apart(MARK.len()));
+        if self.offset == 0 && rest.begins_with(UTF8_MARK)? {
+            return Ok(apart(UTF8_MARK.len()));
         }
         let ends = match self.ends {
             Some(ends) => ends,
@@ -437,7 +437,7 @@ impl Scanner {
                 self.text_end = self.content_length.map(|length| (start + length, None));
             }
         }
-        let mark = if is_header && text.starts_with(MARK) { MARK.len() } else { 0 };
+        let mark = if is_header && text.starts_with(UTF8_MARK) { UTF8_MARK.len() } else { 0 };
         let kind = if self.is_apart {
             Kind::Apart
         } else if is_start && !self.has_from_line {
@@ -554,7 +554,7 @@ impl<'a> Rest<'a> {
     fn begins_with_field(self, ends: Ends) -> Scan<bool> {
         let mut found = false;
         self.lines(ends, |line| {
-            let line = line.strip_prefix(MARK).unwrap_or(line);
+            let line = line.strip_prefix(UTF8_MARK).unwrap_or(line);
             found = begins_field(line);
             line == BANNER || line.starts_with(b">From ")
         })?;

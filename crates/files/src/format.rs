@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //! Common formats of files that are not text, by their first bytes.
 
+/// The byte order mark that some programs put before UTF-8.
+pub const UTF8_MARK: &[u8] = b"\xef\xbb\xbf";
+
 /// A document of a word processor or spreadsheet.
 const OFFICE: &str = "an office document";
 

@@ -21,6 +21,7 @@ use crate::score::words::Wanted;
 use crate::sets::classify::classifier::EMPIRICAL_BITS;
 use dbacl_cli::names::lossy;
 use dbacl_cli::output::Output;
+use dbacl_files::format::UTF8_MARK;
 use serde_json::value::RawValue;
 use std::collections::HashMap;
 use std::io::{self, Read};
@@ -164,7 +165,7 @@ impl Run {
                 }
                 let records = &bytes[..whole];
                 // Programs of Windows write this mark before the first record.
-                let mark: &[u8] = if is_start { "\u{feff}".as_bytes() } else { b"" };
+                let mark: &[u8] = if is_start { UTF8_MARK } else { b"" };
                 is_start = false;
                 self.batch(records.strip_prefix(mark).unwrap_or(records), scorers, output)?;
                 bytes.drain(..whole);
