@@ -15,7 +15,7 @@ fn mail(label: &str, number: usize) -> String {
     format!("Subject: {label} {number}\n\nwords about {label} in letter{number}\n")
 }
 
-/// A filter that has learned so many messages of each label.
+/// A filter that has learned `ham` good messages and `spam` spam messages, and its folders.
 fn filter(ham: usize, spam: usize) -> (TempDir, PathBuf, MailFilter) {
     let room = tempfile::tempdir().unwrap();
     let folders = [("ham", ham), ("spam", spam)].map(|(label, number)| {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-//! Positions after moves, and moves in 16 bits, as tables keep them.
+//! The position after a move, and moves packed into the 16 bits that tables store.
 
 use shakmaty::{Chess, Move, Position as _, Role};
 

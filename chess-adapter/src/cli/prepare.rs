@@ -36,13 +36,9 @@ pub(super) fn run_prepare(args: &PrepareArgs) -> Result<ExitCode> {
         files.finish()?;
     }
     statistics.write(&mut std::io::stderr())?;
-    Ok(used.map_or_else(
-        |fault| {
-            say("chess-adapter", &fault.to_string());
-            ExitCode::FAILURE
-        },
-        |()| ExitCode::SUCCESS,
-    ))
+    let Err(fault) = used else { return Ok(ExitCode::SUCCESS) };
+    say("chess-adapter", &fault.to_string());
+    Ok(ExitCode::FAILURE)
 }
 
 pub(super) fn run_learn(options: &learn::Options) -> Result<ExitCode> {

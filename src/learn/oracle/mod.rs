@@ -152,8 +152,8 @@ impl Run {
     }
 }
 
-/// Learns `run` as specified and compares `fast`, which was counted the fast way. Counts of the
-/// order `empty` are damaged before both fits.
+/// Learns `run` as the specification says, and compares the result with that of `fast`, the counts
+/// of the fast path. If `empty` names an order, its counts are damaged before both fits.
 fn compare(run: &Run, fast: Counter, empty: Option<usize>) -> TestCaseResult {
     let settings = &run.settings;
     let mail = settings.options.has(ModelOption::Mail);

@@ -90,8 +90,9 @@ fn play(
     (lead.abs() >= LEAD).then(|| Color::from_white(lead > 0))
 }
 
-/// Plays each opening with both colours; `sides` makes the evaluations for an opening by its
-/// number, the first side's first. The results are those of the first side.
+/// Plays each opening twice, so that either side has both colours. `sides` makes the evaluations of
+/// the first and of the second side from the number of the opening. The results are the first
+/// side's.
 pub fn contest(
     openings: &[Chess],
     limits: &Limits,

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-//! The chart that compares option sets, as SVG: what each catches, and what it loses for that.
+//! The SVG chart that compares option sets: how many positive documents each finds, and at how
+//! many false positives.
 //!
 //! Colours come from the page's classes `s0` to `s7`, so that the chart follows its light or dark
 //! scheme. All text is escaped.
